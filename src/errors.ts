@@ -1,0 +1,56 @@
+/** The catalogue of error codes and the one error class that carries them; what went wrong is decided where it is thrown. */
+
+/** Every code Everytick can throw, with the sentence that `docs/reference/errors.md` explains. Codes are API: never renamed. */
+export const ERROR_CODES = {
+  CRON_LENGTH: 'the expression is longer than 256 characters',
+  CRON_EMPTY: 'the expression is empty',
+  CRON_FIELDS: 'the expression does not have 5 or 6 fields',
+  CRON_SYNTAX: 'a field contains something that is not cron',
+  CRON_RANGE: 'a value is outside what its field allows',
+  CRON_REVERSED: 'a range runs backwards',
+  CRON_STEP: 'a step is zero or larger than its field',
+  CRON_LIST: 'a list has an empty item or more than 64 items',
+  CRON_NAME: 'a month or weekday name is unknown',
+  CRON_MACRO: 'the macro is unknown or not supported',
+  CRON_NEVER: 'the expression has no occurrence in the next 8 years',
+  DURATION_INVALID: 'a duration cannot be read',
+  INSTANT_INVALID: 'a date or time cannot be read',
+  OPTION_INVALID: 'an option has a value that is not allowed',
+  OPTION_UNKNOWN: 'an option is not known',
+  TIMEZONE_UNKNOWN: 'the time zone is not an IANA name',
+} as const satisfies Record<string, string>
+
+export type ErrorCode = keyof typeof ERROR_CODES
+
+/** Half-open range of characters [start, end) in the text that was refused. */
+export type Span = readonly [start: number, end: number]
+
+export interface ErrorDetails {
+  /** What to do next, as a short phrase. */
+  readonly hint?: string
+  /** The refused text, for the caret print. */
+  readonly source?: string
+  readonly span?: Span
+  readonly cause?: unknown
+}
+
+export class EverytickError extends Error {
+  override readonly name = 'EverytickError'
+  readonly code: ErrorCode
+  readonly hint: string | undefined
+  readonly source: string | undefined
+  readonly span: Span | undefined
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.code = code
+    this.hint = details.hint
+    this.source = details.source
+    this.span = details.span
+  }
+
+  /** The path of this code in the error reference. */
+  get docs(): string {
+    return `/docs/errors/${this.code}`
+  }
+}

@@ -1,0 +1,96 @@
+/** Reads a cron expression or macro into its syntax tree, or refuses it; one field is `cron-field-reader.ts`, the meaning is `cron.ts`. */
+import { EverytickError, type Span } from '../errors.ts'
+import { FIELD_SPECS, type Field } from './cron-field.ts'
+import { isHashed, readField } from './cron-field-reader.ts'
+import { refuse, withRepair } from './cron-refusal.ts'
+
+const MAX_LENGTH = 256
+const EXAMPLE = 'write it like "30 2 * * *"'
+
+const MACROS: Readonly<Record<string, string>> = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+}
+
+export type CronTree =
+  | { readonly kind: 'fields'; readonly fields: readonly Field[]; readonly hashed: boolean }
+  | { readonly kind: 'every'; readonly duration: string }
+
+export function readCron(expression: string, seed: string): CronTree {
+  const source = bounded(expression)
+  const words = wordSpans(source)
+  if (words.length === 0)
+    throw new EverytickError('CRON_EMPTY', 'the cron expression is empty', { hint: EXAMPLE, source })
+  if (source.startsWith('@', words[0]![0])) return readMacro(source, words, seed)
+  if (words.length !== 5 && words.length !== 6) throw wrongFieldCount(source, words)
+  const absent = FIELD_SPECS.length - words.length
+  const fields = absent === 1 ? [SECOND_ZERO] : []
+  for (const [i, span] of words.entries()) fields.push(readField(FIELD_SPECS[i + absent]!, { source, span, seed }))
+  return { kind: 'fields', fields, hashed: fields.some(isHashed) }
+}
+
+const SECOND_ZERO = readField(FIELD_SPECS[0]!, { source: '0', span: [0, 1], seed: '' })
+
+/** The length comes first, so that nothing after it meets a long text. */
+function bounded(expression: unknown): string {
+  if (typeof expression !== 'string') {
+    const found = expression === null ? 'null' : typeof expression
+    throw new EverytickError('CRON_SYNTAX', `a cron expression is text, not ${found}`, { hint: EXAMPLE })
+  }
+  if (expression.length <= MAX_LENGTH) return expression
+  const message = `a cron expression has at most ${MAX_LENGTH} characters, not ${expression.length}`
+  throw new EverytickError('CRON_LENGTH', message, { hint: 'split it into several timings' })
+}
+
+function wordSpans(text: string): Span[] {
+  const spans: Span[] = []
+  let start = -1
+  for (let i = 0; i <= text.length; i++) {
+    const c = i < text.length ? text.charCodeAt(i) : 32
+    const blank = c === 32 || (c >= 9 && c <= 13)
+    if (blank && start >= 0) {
+      spans.push([start, i])
+      start = -1
+    } else if (!blank && start < 0) start = i
+  }
+  return spans
+}
+
+function readMacro(source: string, words: readonly Span[], seed: string): CronTree {
+  const span = words[0]!
+  const rest: Span = [words[1]?.[0] ?? 0, words.at(-1)![1]]
+  const name = source.slice(span[0], span[1]).toLowerCase()
+  if (name === '@every' && words.length > 1) return { kind: 'every', duration: source.slice(rest[0], rest[1]) }
+  if (name === '@every') {
+    throw refuse('CRON_MACRO', source, { span, message: '@every needs a duration', hint: 'write it like "@every 5m"' })
+  }
+  if (name === '@reboot') {
+    const message = '@reboot is refused: a durable schedule has instants, and the restart of a node is not one'
+    throw refuse('CRON_MACRO', source, { span, message, hint: 'call the work when your program starts' })
+  }
+  if (!Object.hasOwn(MACROS, name)) {
+    const hint = `known are ${Object.keys(MACROS).join(' ')} and @every 5m`
+    throw refuse('CRON_MACRO', source, { span, message: `${JSON.stringify(name)} is not a macro`, hint })
+  }
+  if (words.length > 1) {
+    const hint = withRepair(source, [span[1], source.length], '')
+    throw refuse('CRON_FIELDS', source, { span: rest, message: `${name} takes nothing after it`, hint })
+  }
+  return readCron(MACROS[name]!, seed)
+}
+
+function wrongFieldCount(source: string, words: readonly Span[]): EverytickError {
+  const count = words.length
+  const span: Span = [words[count > 6 ? 6 : 0]![0], words.at(-1)![1]]
+  const hint =
+    count === 7
+      ? 'a year field is not supported: bound the schedule with startAt and endAt'
+      : 'write minute hour day-of-month month day-of-week, with a leading second if wanted'
+  const message = `a cron expression has 5 or 6 fields, not ${count}`
+  return refuse('CRON_FIELDS', source, { span, message, hint })
+}

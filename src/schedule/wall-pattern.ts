@@ -1,0 +1,140 @@
+/** Finds, on a wall clock that never changes, the next, previous and number of times an expression lists; clock changes come after. */
+import { DAY_MS, monthLength, monthStart, SECOND_MS, weekdayOf, yearMonth } from './calendar.ts'
+import { bitCount, fieldBits, highestBit, lowestBit } from './cron-bits.ts'
+import type { Field } from './cron-field.ts'
+import { dayMask } from './day-mask.ts'
+import { type TimesOfDay, timeAtOrAfter, timeAtOrBefore, timesBefore, timesOfDay } from './time-of-day.ts'
+
+/** No accepted expression rests longer than 40 years (29 February on one weekday, across a century without a leap day). */
+const MAX_MONTHS = 50 * 12
+
+/** A compiled expression. */
+export interface WallPattern {
+  readonly times: TimesOfDay
+  readonly months: number
+  readonly day: Field
+  readonly weekday: Field
+  /** Day masks by length and first weekday, filled when first asked for; -1 is not yet known. */
+  readonly masks: number[]
+}
+
+export function wallPattern(fields: readonly Field[]): WallPattern {
+  const [second, minute, hour, day, month, weekday] = fields as [Field, Field, Field, Field, Field, Field]
+  return {
+    times: timesOfDay(second, minute, hour),
+    months: fieldBits(month),
+    day,
+    weekday,
+    masks: new Array<number>(28).fill(-1),
+  }
+}
+
+function maskOf(pattern: WallPattern, length: number, first: number): number {
+  const index = (length - 28) * 7 + first
+  const known = pattern.masks[index]!
+  return known >= 0 ? known : (pattern.masks[index] = dayMask(pattern, length, first))
+}
+
+/** The first listed wall time at or after `local` (a whole second), or NaN when 50 years hold none. */
+export function nextWall(pattern: WallPattern, local: number): number {
+  const today = Math.floor(local / DAY_MS)
+  const packed = yearMonth(today)
+  let year = Math.floor(packed / 16)
+  let month = packed & 15
+  let start = monthStart(year, month)
+  let from = today - start
+  let fresh = false
+  for (let walked = 0; walked < MAX_MONTHS; walked++) {
+    if ((pattern.months >>> month) & 1) {
+      let days = maskOf(pattern, monthLength(year, month), weekdayOf(start)) & (-1 << from)
+      if (!fresh && (days >>> from) & 1) {
+        const time = timeAtOrAfter(pattern.times, ((local - today * DAY_MS) / SECOND_MS) | 0)
+        if (time >= 0) return today * DAY_MS + time * SECOND_MS
+        days &= days - 1
+      }
+      if (days) return (start + lowestBit(days)) * DAY_MS + pattern.times.first * SECOND_MS
+    }
+    fresh = true
+    from = 0
+    if (++month > 12) {
+      month = 1
+      year++
+    }
+    start = monthStart(year, month)
+  }
+  return Number.NaN
+}
+
+/** The last listed wall time at or before `local` (a whole second), or NaN when 50 years hold none. */
+export function prevWall(pattern: WallPattern, local: number): number {
+  const today = Math.floor(local / DAY_MS)
+  const packed = yearMonth(today)
+  let year = Math.floor(packed / 16)
+  let month = packed & 15
+  let start = monthStart(year, month)
+  let upTo = (2 << (today - start)) - 1
+  let fresh = false
+  for (let walked = 0; walked < MAX_MONTHS; walked++) {
+    if ((pattern.months >>> month) & 1) {
+      let days = maskOf(pattern, monthLength(year, month), weekdayOf(start)) & upTo
+      if (!fresh && (days >>> (today - start)) & 1) {
+        const time = timeAtOrBefore(pattern.times, ((local - today * DAY_MS) / SECOND_MS) | 0)
+        if (time >= 0) return today * DAY_MS + time * SECOND_MS
+        days &= ~(1 << (today - start))
+      }
+      if (days) return (start + highestBit(days)) * DAY_MS + pattern.times.last * SECOND_MS
+    }
+    fresh = true
+    upTo = 0x7fffffff
+    if (--month < 1) {
+      month = 12
+      year--
+    }
+    start = monthStart(year, month)
+  }
+  return Number.NaN
+}
+
+/** How many listed wall times lie in [from, to), both whole seconds; walks months, not times. */
+export function countWall(pattern: WallPattern, from: number, to: number): number {
+  if (to <= from) return 0
+  const firstDay = Math.floor(from / DAY_MS)
+  const lastDay = Math.floor(to / DAY_MS)
+  const cutHead = listed(pattern, firstDay)
+    ? timesBefore(pattern.times, ((from - firstDay * DAY_MS) / SECOND_MS) | 0)
+    : 0
+  const tail = listed(pattern, lastDay) ? timesBefore(pattern.times, ((to - lastDay * DAY_MS) / SECOND_MS) | 0) : 0
+  return countDays(pattern, firstDay, lastDay) * pattern.times.perDay - cutHead + tail
+}
+
+function listed(pattern: WallPattern, day: number): boolean {
+  const packed = yearMonth(day)
+  const month = packed & 15
+  if (!((pattern.months >>> month) & 1)) return false
+  const year = Math.floor(packed / 16)
+  const start = monthStart(year, month)
+  return ((maskOf(pattern, monthLength(year, month), weekdayOf(start)) >>> (day - start)) & 1) === 1
+}
+
+/** Listed days in [from, to). */
+function countDays(pattern: WallPattern, from: number, to: number): number {
+  let count = 0
+  const packed = yearMonth(from)
+  let year = Math.floor(packed / 16)
+  let month = packed & 15
+  for (let start = monthStart(year, month); start < to; ) {
+    const length = monthLength(year, month)
+    if ((pattern.months >>> month) & 1) {
+      let days = maskOf(pattern, length, weekdayOf(start))
+      if (from > start) days &= -1 << (from - start)
+      if (to < start + length) days &= (1 << (to - start)) - 1
+      count += bitCount(days)
+    }
+    start += length
+    if (++month > 12) {
+      month = 1
+      year++
+    }
+  }
+  return count
+}

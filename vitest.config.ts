@@ -1,0 +1,11 @@
+/** Which files are tests and how they run; every other choice is the runner's default. */
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    reporters: ['default', './test/closing-line.ts'],
+    testTimeout: 60_000,
+    pool: 'forks',
+  },
+})
