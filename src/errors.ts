@@ -15,8 +15,26 @@ export const ERROR_CODES = {
   CRON_NEVER: 'the expression has no occurrence in the next 8 years',
   DURATION_INVALID: 'a duration cannot be read',
   INSTANT_INVALID: 'a date or time cannot be read',
+  DUPLICATE_KEY: 'the same key stands twice in one call',
+  JOB_DUPLICATE: 'two jobs have the same name',
+  JOB_UNKNOWN: 'no job of that name is known here',
+  JSON_INVALID: 'a value cannot be stored as JSON',
+  JSON_TOO_LARGE: 'a value is larger than what is stored',
+  LEASE_LOST: 'the lease of a run ended and another worker may hold it',
+  NOT_STARTED: 'the app has not been started, or was stopped',
   OPTION_INVALID: 'an option has a value that is not allowed',
   OPTION_UNKNOWN: 'an option is not known',
+  PAYLOAD_INVALID: 'a payload does not fit the schema of its job',
+  RUN_CANCELLED: 'an operator cancelled the run while it was working',
+  RUN_NOT_FOUND: 'there is no such run',
+  RUN_TIMEOUT: 'an attempt took longer than its timeout',
+  SCHEDULE_NOT_FOUND: 'there is no such schedule',
+  SCHEMA_OUTDATED: 'the database is older than this version needs, and migrating was switched off',
+  SCHEMA_TOO_NEW: 'the database was migrated by a newer version',
+  SQLITE_MISSING: 'this runtime has no SQLite and the package for it is not installed',
+  STORE_UNREACHABLE: 'the database cannot be reached',
+  STORE_URL_INVALID: 'the address of the store cannot be read',
+  TIMING_STUCK: 'a timing answered an occurrence that is not after the one asked from',
   TIMEZONE_UNKNOWN: 'the time zone is not an IANA name',
 } as const satisfies Record<string, string>
 
@@ -53,4 +71,11 @@ export class EverytickError extends Error {
   get docs(): string {
     return `/docs/errors/${this.code}`
   }
+}
+
+/** A value that was refused, as a message may show it: short, on one line, and without trusting it. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value)
+  return value instanceof Date ? 'an invalid Date' : typeof value
 }

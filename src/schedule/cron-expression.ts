@@ -1,5 +1,5 @@
 /** Reads a cron expression or macro into its syntax tree, or refuses it; one field is `cron-field-reader.ts`, the meaning is `cron.ts`. */
-import { EverytickError, type Span } from '../errors.ts'
+import { EverytickError, type Span, shown } from '../errors.ts'
 import { FIELD_SPECS, type Field } from './cron-field.ts'
 import { isHashed, readField } from './cron-field-reader.ts'
 import { refuse, withRepair } from './cron-refusal.ts'
@@ -30,7 +30,8 @@ export function readCron(expression: string, seed: string): CronTree {
   if (words.length !== 5 && words.length !== 6) throw wrongFieldCount(source, words)
   const absent = FIELD_SPECS.length - words.length
   const fields = absent === 1 ? [SECOND_ZERO] : []
-  for (const [i, span] of words.entries()) fields.push(readField(FIELD_SPECS[i + absent]!, { source, span, seed }))
+  for (let i = 0; i < words.length; i++)
+    fields.push(readField(FIELD_SPECS[i + absent]!, { source, span: words[i]!, seed }))
   return { kind: 'fields', fields, hashed: fields.some(isHashed) }
 }
 
@@ -39,8 +40,7 @@ const SECOND_ZERO = readField(FIELD_SPECS[0]!, { source: '0', span: [0, 1], seed
 /** The length comes first, so that nothing after it meets a long text. */
 function bounded(expression: unknown): string {
   if (typeof expression !== 'string') {
-    const found = expression === null ? 'null' : typeof expression
-    throw new EverytickError('CRON_SYNTAX', `a cron expression is text, not ${found}`, { hint: EXAMPLE })
+    throw new EverytickError('CRON_SYNTAX', `a cron expression is text, not ${shown(expression)}`, { hint: EXAMPLE })
   }
   if (expression.length <= MAX_LENGTH) return expression
   const message = `a cron expression has at most ${MAX_LENGTH} characters, not ${expression.length}`

@@ -1,14 +1,15 @@
 /** A cron expression as a timing: joins the syntax tree, the zone and the clock-change rule; each of those is a file of its own. */
 import { didYouMean } from '../did-you-mean.ts'
-import { EverytickError } from '../errors.ts'
+import { EverytickError, shown } from '../errors.ts'
 import { systemClock } from '../time/clock.ts'
 import { type Clockwork, countInstants, type Fold, type Gap, nextInstant, prevInstant } from './clock-change.ts'
 import { fieldValues } from './cron-bits.ts'
 import { readCron } from './cron-expression.ts'
 import type { Field, FieldName } from './cron-field.ts'
 import { cronWarnings } from './cron-warnings.ts'
+import { choosesEveryMonth } from './day-mask.ts'
 import { describeCron } from './describe.ts'
-import { interning } from './interning.ts'
+import { type Interning, interning } from './interning.ts'
 import { every, type Interval } from './interval.ts'
 import { timeZone, type ZoneSource } from './time-zone.ts'
 import { type FieldView, Timing, type Warning } from './timing.ts'
@@ -31,6 +32,8 @@ export class Cron extends Timing {
   readonly timezone: string
   /** Whether occurrences follow real elapsed time across clock changes instead of the wall clock. */
   readonly elapsed: boolean
+  /** Whether every chosen month has an occurrence for sure. */
+  readonly everyMonth: boolean
   readonly #tree: readonly Field[]
   readonly #clockwork: Clockwork
   readonly #unseeded: boolean
@@ -40,6 +43,7 @@ export class Cron extends Timing {
     this.expression = facts.expression
     this.timezone = clockwork.zone.name
     this.elapsed = isElapsed(tree)
+    this.everyMonth = choosesEveryMonth(tree[3]!, tree[5]!)
     this.#tree = tree
     this.#clockwork = clockwork
     this.#unseeded = facts.unseeded
@@ -85,6 +89,7 @@ const NEVER_MS = 8 * 366 * 86_400_000
 /** Reads an expression that a person just gave: refuses what is not cron and what has no occurrence in the next eight years. */
 export function parseCron(expression: string, options: CronOptions = {}): Cron | Interval {
   const timing = compileCron(expression, options)
+  if (timing.kind === 'interval' || timing.everyMonth) return timing
   const now = systemClock.now()
   const next = timing.nextAt(now)
   if (next !== null && next - now <= NEVER_MS) return timing
@@ -95,25 +100,34 @@ export function parseCron(expression: string, options: CronOptions = {}): Cron |
   })
 }
 
-/** Distinct triples of expression, zone and rule are few and immutable, so a million schedules share them. */
-const interned = interning<Cron>(1_000)
+/** Distinct pairs of expression and zone are few and immutable, so a million schedules share them. By zone and rule, then by expression. */
+const interned = new Map<string, Interning<Cron>>()
 
 /** The same without the eight-year rule, for expressions accepted earlier: what was accepted once keeps its meaning. */
 export function compileCron(expression: string, options: CronOptions = {}): Cron | Interval {
-  const { timezone, dst, seed, zoneData } = checked(options)
+  const { timezone = 'UTC', dst, seed, zoneData } = checked(options)
   const { gap = 'shift', fold = 'first' } = dst ?? {}
-  const key = `${expression}\n${timezone ?? 'UTC'}\n${gap}\n${fold}\n${zoneData ?? 'bundled'}`
-  const known = typeof expression === 'string' ? interned.get(key) : undefined
+  // The zone's own text where it can serve as the key: hashing a new text costs more than the rest of a hit.
+  const family = dst === undefined && zoneData === undefined ? timezone : `${timezone}\n${gap}\n${fold}\n${zoneData}`
+  const known = interned.get(family)?.get(expression)
   if (known) return known
   const tree = readCron(expression, seed ?? '')
-  const zone = timeZone(timezone ?? 'UTC', zoneData)
+  const zone = timeZone(timezone, zoneData)
   if (tree.kind === 'every') return every(tree.duration)
   const pattern = wallPattern(tree.fields)
-  const rule = isElapsed(tree.fields) ? ({ gap: 'skip', fold: 'both' } as const) : { gap, fold }
+  const rule = isElapsed(tree.fields) ? ELAPSED : { gap, fold }
   const unseeded = tree.hashed && seed === undefined
-  const cron = new Cron(tree.fields, { pattern, zone, ...rule }, { expression, unseeded })
-  if (!tree.hashed) interned.set(key, cron)
+  const cron = new Cron(tree.fields, { pattern, zone, gap: rule.gap, fold: rule.fold }, { expression, unseeded })
+  if (!tree.hashed) keep(family, cron)
   return cron
+}
+
+const ELAPSED = { gap: 'skip', fold: 'both' } as const
+
+function keep(family: string, cron: Cron): void {
+  let kept = interned.get(family)
+  if (!kept) interned.set(family, (kept = interning(1000)))
+  kept.set(cron.expression, cron)
 }
 
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -122,8 +136,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   zoneData: ['bundled', 'runtime'],
 }
 
+const KNOWN = ['timezone', 'dst', 'seed', 'zoneData']
+
 function checked(options: CronOptions): CronOptions {
-  checkKeys(options, ['timezone', 'dst', 'seed', 'zoneData'], '')
+  checkKeys(options, KNOWN, '')
   if (options.dst !== undefined) {
     checkKeys(options.dst, ['gap', 'fold'], 'dst.')
     checkChoice('dst.gap', options.dst.gap)
@@ -131,7 +147,7 @@ function checked(options: CronOptions): CronOptions {
   }
   checkChoice('zoneData', options.zoneData)
   if (options.seed !== undefined && typeof options.seed !== 'string') {
-    throw new EverytickError('OPTION_INVALID', `seed is text, not ${typeof options.seed}`)
+    throw new EverytickError('OPTION_INVALID', `seed is text, not ${shown(options.seed)}`)
   }
   return options
 }
@@ -140,7 +156,7 @@ function checkKeys(options: object, known: readonly string[], path: string): voi
   if (typeof options !== 'object' || options === null) {
     throw new EverytickError('OPTION_INVALID', `${path || 'options'} must be an object`)
   }
-  for (const key of Object.keys(options)) {
+  for (const key in options) {
     if (known.includes(key)) continue
     const near = didYouMean(key, known)
     const hint = near ? `did you mean ${path}${near}?` : `known are ${known.join(', ')}`
@@ -151,7 +167,7 @@ function checkKeys(options: object, known: readonly string[], path: string): voi
 function checkChoice(path: string, value: string | undefined): void {
   const allowed = ALLOWED[path]!
   if (value === undefined || allowed.includes(value)) return
-  throw new EverytickError('OPTION_INVALID', `${path} cannot be ${JSON.stringify(value)}`, {
+  throw new EverytickError('OPTION_INVALID', `${path} cannot be ${shown(value)}`, {
     hint: `use ${allowed.join(', ')}`,
   })
 }

@@ -14,6 +14,16 @@ export function dayMask(fields: { day: Field; weekday: Field }, length: number, 
   return (day.star || weekday.star ? days & weekdays : days | weekdays) & validDays(length)
 }
 
+/** Whether plain values alone make sure that no month passes without a chosen day; false means that only a search can tell. */
+export function choosesEveryMonth(day: Field, weekday: Field): boolean {
+  const early = day.items.some((item) => 'from' in item && item.from <= 28)
+  const weekly = weekday.items.some((item) => 'from' in item)
+  if (!day.star && !weekday.star) return early || weekly
+  return (isFree(day) && weekly) || (isFree(weekday) && early)
+}
+
+const isFree = (field: Field): boolean => field.items.some((item) => item.kind === 'all' && item.step === 1)
+
 function monthDays(field: Field, length: number, first: number): number {
   let mask = fieldBits(field) >>> 1
   for (const item of field.items) mask |= specialDay(item, length, first)

@@ -1,5 +1,5 @@
 /** Reads what callers hand over as an instant, and refuses what is none; instants are epoch milliseconds inside. */
-import { EverytickError } from '../errors.ts'
+import { EverytickError, shown } from '../errors.ts'
 
 /** Beyond this a JavaScript Date is invalid. */
 export const MAX_INSTANT = 8.64e15
@@ -16,22 +16,16 @@ export function instantOf(date: Date): number {
 export const dateOf = (at: number | null): Date | null =>
   at !== null && Math.abs(at) <= MAX_INSTANT ? new Date(at) : null
 
-/** An RFC 3339 text with a zone, or a Date; a time without a zone is refused because every reader would guess another. */
+/** A date, or a date and time with its zone: a time without one is refused, because every reader would guess another. */
+const RFC_3339 = /^(\d{4}-\d\d-\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))?$/i
+
 export function readInstant(value: string | Date): number {
   if (typeof value !== 'string') return instantOf(value)
-  const at =
-    value.length <= 40 && /^\d{4}-\d\d-\d\d([T ][\d:.]+)?(Z|[+-]\d\d:?\d\d)?$/i.test(value)
-      ? Date.parse(value)
-      : Number.NaN
-  const zoned = value.length === 10 || /(Z|[+-]\d\d:?\d\d)$/i.test(value)
-  if (!Number.isNaN(at) && zoned) return at
+  const date = value.length <= 40 ? RFC_3339.exec(value)?.[1] : undefined
+  const at = date === undefined ? Number.NaN : Date.parse(value)
+  // Date.parse takes 30 February for 2 March.
+  if (!Number.isNaN(at) && new Date(`${date}T00:00:00Z`).toISOString().startsWith(date!)) return at
   throw new EverytickError('INSTANT_INVALID', `${shown(value)} is not an instant`, {
     hint: 'write it like 2027-01-04T09:00:00Z or 2027-01-04T09:00:00+01:00',
   })
-}
-
-function shown(value: unknown): string {
-  if (value instanceof Date) return 'Invalid Date'
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, 40))
-  return value === null ? 'null' : typeof value
 }

@@ -1,5 +1,5 @@
 /** What every kind of timing answers, built from three questions each kind decides for itself: next, previous, how many. */
-import { EverytickError } from '../errors.ts'
+import { EverytickError, shown } from '../errors.ts'
 import { systemClock } from '../time/clock.ts'
 import type { FieldName } from './cron-field.ts'
 import { dateOf, instantOf } from './instant.ts'
@@ -51,7 +51,7 @@ export abstract class Timing {
   /** Up to `count` occurrences strictly after `after`. */
   nextMany(after: Date, count: number): Date[] {
     if (!Number.isInteger(count) || count < 0) {
-      throw new EverytickError('OPTION_INVALID', `count is a whole number from 0 on, not ${String(count)}`)
+      throw new EverytickError('OPTION_INVALID', `count is a whole number from 0 on, not ${shown(count)}`)
     }
     const found: Date[] = []
     for (let at = this.nextAt(instantOf(after)); at !== null && found.length < count; at = this.nextAt(at)) {

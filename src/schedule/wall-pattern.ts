@@ -15,7 +15,7 @@ export interface WallPattern {
   readonly day: Field
   readonly weekday: Field
   /** Day masks by length and first weekday, filled when first asked for; -1 is not yet known. */
-  readonly masks: number[]
+  masks: number[] | null
 }
 
 export function wallPattern(fields: readonly Field[]): WallPattern {
@@ -25,14 +25,15 @@ export function wallPattern(fields: readonly Field[]): WallPattern {
     months: fieldBits(month),
     day,
     weekday,
-    masks: new Array<number>(28).fill(-1),
+    masks: null,
   }
 }
 
 function maskOf(pattern: WallPattern, length: number, first: number): number {
+  const masks = (pattern.masks ??= new Array<number>(28).fill(-1))
   const index = (length - 28) * 7 + first
-  const known = pattern.masks[index]!
-  return known >= 0 ? known : (pattern.masks[index] = dayMask(pattern, length, first))
+  const known = masks[index]!
+  return known >= 0 ? known : (masks[index] = dayMask(pattern, length, first))
 }
 
 /** The first listed wall time at or after `local` (a whole second), or NaN when 50 years hold none. */

@@ -1,5 +1,5 @@
 /** Reads durations such as `5m` or `1h30m` into milliseconds and writes them back; what a duration is for is the caller's matter. */
-import { EverytickError } from '../errors.ts'
+import { EverytickError, shown } from '../errors.ts'
 
 const UNITS: readonly (readonly [unit: string, ms: number])[] = [
   ['w', 604_800_000],
@@ -52,6 +52,5 @@ const digits = (text: string, from: number): string => /^\d{1,15}(\.\d{1,3})?/.e
 const letters = (text: string, from: number): string => /^[a-z]{1,2}/.exec(text.slice(from))?.[0] ?? ''
 
 function refused(text: unknown): EverytickError {
-  const shown = typeof text === 'string' ? JSON.stringify(text.slice(0, 40)) : text === null ? 'null' : typeof text
-  return new EverytickError('DURATION_INVALID', `${shown} is not a duration`, { hint: HINT })
+  return new EverytickError('DURATION_INVALID', `${shown(text)} is not a duration`, { hint: HINT })
 }

@@ -1,0 +1,40 @@
+#!/usr/bin/env node
+/** The process around the command line: arguments in, text and exit code out; what a command does is under commands/. */
+import { ownVersion, surroundings } from './config.ts'
+import { createProgram, isHelpShown, isVersionQuestion } from './program.ts'
+
+const write = (text: string): void => {
+  process.stdout.write(text)
+}
+
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    // A reader such as `head` may leave early: that is its right, not an error worth a word.
+    if (error.code === 'EPIPE') process.exit(process.exitCode)
+    if (stream === process.stdout) process.stderr.write(`everytick: the output could not be written (${error.code})\n`)
+    process.exitCode = 1
+  })
+}
+
+async function run(args: readonly string[]): Promise<number> {
+  try {
+    await createProgram(write).parseAsync(args.length > 0 ? args : ['--help'], { from: 'user' })
+    return 0
+  } catch (error) {
+    if (isVersionQuestion(error)) return printVersion()
+    if (isHelpShown(error)) return 0
+    const { problemJson, problemOf, problemText } = await import('./problem.ts')
+    const problem = problemOf(error)
+    const text = args.includes('--json') ? problemJson(problem) : problemText(problem, surroundings().errColours)
+    process.stderr.write(text)
+    return problem.exit
+  }
+}
+
+async function printVersion(): Promise<number> {
+  const { tzdataVersion } = await import('../schedule/time-zone.ts')
+  write(`everytick ${ownVersion()} (tzdata ${tzdataVersion()})\n`)
+  return 0
+}
+
+process.exitCode = await run(process.argv.slice(2))

@@ -1,0 +1,147 @@
+/** Holds the pages to the product: what they list exists, what they show happens, and nothing that exists is left unsaid. */
+import { existsSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { every, once, parseCron } from '../src/cron.ts'
+import { ERROR_CODES, EverytickError } from '../src/errors.ts'
+import { ensureBuilt, readText, root, runNode } from './built-package.ts'
+import { anchorsOf, blocksOf, filesEndingIn, linksOf, rowsUnder, sectionsOf } from './markdown.ts'
+
+const CRON_PAGE = 'docs/reference/cron.md'
+const ERROR_PAGE = 'docs/reference/errors.md'
+const seconds = (date: Date): string => date.toISOString().replace('.000Z', 'Z')
+
+/** The code that a call, given as text of a page, is refused with. */
+function refusalOf(call: string): string {
+  try {
+    new Function('parseCron', 'every', 'once', call)(parseCron, every, once)
+    return 'accepted'
+  } catch (error) {
+    return error instanceof EverytickError ? error.code : String(error)
+  }
+}
+
+describe('the error reference', () => {
+  it('explains every code of the catalogue and no other', () => {
+    expect(sectionsOf(ERROR_PAGE).map(({ title }) => title)).toEqual(Object.keys(ERROR_CODES))
+  })
+
+  it('shows for each code a call that is refused with it', () => {
+    const shown = sectionsOf(ERROR_PAGE).map(({ title, text }) => [title, ...blocksOf(text, 'ts').map(refusalOf)])
+    expect(shown).toEqual(Object.keys(ERROR_CODES).map((code) => [code, code]))
+  })
+})
+
+describe('the cron reference', () => {
+  it('lists expressions that have the occurrences it says', () => {
+    const rows = rowsUnder(CRON_PAGE, ['Expression', 'Meaning', 'First occurrences'])
+    expect(rows.length).toBeGreaterThan(15)
+    const after = new Date('2026-11-15T00:00:00Z')
+    const found = rows.map(([expression = '', meaning = '', listed = '']) => {
+      const dates = parseCron(expression).nextMany(after, listed.split(' ').length)
+      return [expression, meaning, dates.map(seconds).join(' ')]
+    })
+    expect(found).toEqual(rows)
+  })
+
+  it('lists H expressions that are spread as it says', () => {
+    const rows = rowsUnder(CRON_PAGE, ['Expression', 'Meaning']).filter(([expression]) => expression!.includes('H'))
+    expect(rows.length).toBe(3)
+    for (const [expression = ''] of rows) {
+      const times = ['a', 'b', 'c', 'd'].map((seed) => parseCron(expression, { seed }).next(new Date(0))?.getTime())
+      expect(new Set(times).size).toBeGreaterThan(1)
+    }
+  })
+
+  it('lists refusals that carry the codes it says', () => {
+    const rows = rowsUnder(CRON_PAGE, ['Refused', 'Code'])
+    expect(rows.length).toBeGreaterThan(5)
+    expect(rows.map(([text]) => [text, refusalOf(`parseCron(${JSON.stringify(text)})`)])).toEqual(
+      rows.map(([text, code]) => [text, code]),
+    )
+  })
+
+  it('lists what happens when the clock changes as it happens', () => {
+    const rows = rowsUnder(CRON_PAGE, ['Zone', 'Expression', 'dst', 'After'])
+    expect(rows.length).toBeGreaterThan(8)
+    const found = rows.map(([timezone = '', expression = '', rule = '', after = '', listed = '']) => {
+      const [kind = '', choice = ''] = rule.split(': ')
+      const cron = parseCron(expression, { timezone, dst: rule === '' ? {} : { [kind]: choice } })
+      const dates = cron.nextMany(new Date(after), listed.split(' ').length)
+      return [timezone, expression, rule, after, dates.map(seconds).join(' ')]
+    })
+    expect(found).toEqual(rows)
+  })
+})
+
+describe('the README', () => {
+  beforeAll(ensureBuilt)
+
+  it('shows the two commands', () => {
+    const commands = blocksOf(readText('README.md'), 'sh')
+      .join('')
+      .split('\n')
+      .map((line) => line.replace(/\s+#.*/, ''))
+    expect(commands).toEqual(expect.arrayContaining(['npm start', 'npm test']))
+  })
+
+  it('lists only commands that the program knows, and every one it has', () => {
+    const listed = rowsUnder('README.md', ['Command']).map(([command]) => command!.split(' ')[1])
+    const help = runNode('dist/cli/main.js', '--help').out
+    const commands = /^Commands:\n([\s\S]*?)\n\n/m.exec(help)?.[1] ?? ''
+    const known = Array.from(commands.matchAll(/^ {2}(\w[\w-]*)(?: |$)/gm), ([, name]) => name!)
+    expect(known.length).toBeGreaterThan(0)
+    expect(listed.toSorted()).toEqual(known.filter((name) => name !== 'help').toSorted())
+  })
+
+  it('shows code that runs and answers as its remarks say', () => {
+    const [code = ''] = blocksOf(readText('README.md'), 'ts')
+    const remarks = Array.from(code.matchAll(/^(\w.*?) \/\/ (.+)$/gm), ([, call, answer]) => ({
+      call: call!,
+      answer: answer!,
+    }))
+    expect(remarks.length).toBeGreaterThan(1)
+    const script = code.replace(/^(\w.*?) \/\/ .+$/gm, (_, call: string) => `console.log(JSON.stringify(${call}))`)
+    const { code: exit, out } = runNode('--input-type=module', '-e', script)
+    expect(exit).toBe(0)
+    expect(out.trimEnd().split('\n')).toEqual(remarks.map(({ answer }) => JSON.stringify(answer.replace(/^'|'$/g, ''))))
+  })
+})
+
+describe('every page', () => {
+  const pages = filesEndingIn(['.md'])
+
+  it('links only to what is there', () => {
+    const broken = pages.flatMap((page) =>
+      linksOf(readText(page))
+        .filter((link) => {
+          const [path = '', anchor] = link.split('#')
+          const target = path === '' ? page : posix.join(posix.dirname(page), path)
+          return (
+            !existsSync(join(root, target)) || (anchor !== undefined && !anchorsOf(readText(target)).includes(anchor))
+          )
+        })
+        .map((link) => `${page} → ${link}`),
+    )
+    expect(broken).toEqual([])
+    expect(pages).toEqual(
+      expect.arrayContaining(['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md']),
+    )
+  })
+
+  it("promises no more than can be kept, and names nobody's machine", () => {
+    // Written in pieces, so that this file does not contain what it looks for.
+    const samples = [
+      ['exactly-once', ' exec', 'ution'],
+      ['/ho', 'me/ana/everytick'],
+      ['registry.np', 'mjs.org'],
+    ].map((pieces) => pieces.join(''))
+    const overpromise = new RegExp(`exactly[- ]once[- ]${'exec'}ution`, 'i')
+    const machine = new RegExp(`(?<![\\w.])/(?:${['work', 'home', 'Users', 'root'].join('|')})/[\\w.-]+`)
+    const host = new RegExp(['np', 'mjs\\.|yarn', 'pkg\\.|artif', 'actory'].join(''), 'i')
+    const isFaulty = (text: string): boolean => [overpromise, machine, host].some((pattern) => pattern.test(text))
+    const paths = filesEndingIn(['.md', '.ts', '.mjs', '.json', '.yml', 'run', '.npmrc'])
+    expect(paths.filter((path) => isFaulty(readText(path)))).toEqual([])
+    expect(samples.map(isFaulty)).toEqual([true, true, true])
+  })
+})
