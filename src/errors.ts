@@ -24,6 +24,7 @@ export const ERROR_CODES = {
   NOT_STARTED: 'the app has not been started, or was stopped',
   OPTION_INVALID: 'an option has a value that is not allowed',
   OPTION_UNKNOWN: 'an option is not known',
+  PACKAGE_MISSING: 'a package that this feature needs is not installed',
   PAYLOAD_INVALID: 'a payload does not fit the schema of its job',
   RUN_CANCELLED: 'an operator cancelled the run while it was working',
   RUN_NOT_FOUND: 'there is no such run',
@@ -36,6 +37,7 @@ export const ERROR_CODES = {
   STORE_URL_INVALID: 'the address of the store cannot be read',
   TIMING_STUCK: 'a timing answered an occurrence that is not after the one asked from',
   TIMEZONE_UNKNOWN: 'the time zone is not an IANA name',
+  WAIT_TIMEOUT: 'a run had not ended when the wait for it was over',
 } as const satisfies Record<string, string>
 
 export type ErrorCode = keyof typeof ERROR_CODES

@@ -100,16 +100,21 @@ export function parseCron(expression: string, options: CronOptions = {}): Cron |
   })
 }
 
-/** Distinct pairs of expression and zone are few and immutable, so a million schedules share them. By zone and rule, then by expression. */
-const interned = new Map<string, Interning<Cron>>()
+/**
+ * Distinct pairs of expression and zone are few and immutable, so a million schedules share them. The usual rule is kept
+ * by the zone's own text: hashing a new text costs more than the rest of a hit.
+ */
+const byZone = new Map<string, Interning<Cron>>()
+const byZoneAndRule = new Map<string, Interning<Cron>>()
 
 /** The same without the eight-year rule, for expressions accepted earlier: what was accepted once keeps its meaning. */
 export function compileCron(expression: string, options: CronOptions = {}): Cron | Interval {
   const { timezone = 'UTC', dst, seed, zoneData } = checked(options)
   const { gap = 'shift', fold = 'first' } = dst ?? {}
-  // The zone's own text where it can serve as the key: hashing a new text costs more than the rest of a hit.
-  const family = dst === undefined && zoneData === undefined ? timezone : `${timezone}\n${gap}\n${fold}\n${zoneData}`
-  const known = interned.get(family)?.get(expression)
+  const usual = dst === undefined && zoneData === undefined
+  const families = usual ? byZone : byZoneAndRule
+  const family = usual ? timezone : `${gap} ${fold} ${zoneData} ${timezone}`
+  const known = families.get(family)?.get(expression)
   if (known) return known
   const tree = readCron(expression, seed ?? '')
   const zone = timeZone(timezone, zoneData)
@@ -118,17 +123,14 @@ export function compileCron(expression: string, options: CronOptions = {}): Cron
   const rule = isElapsed(tree.fields) ? ELAPSED : { gap, fold }
   const unseeded = tree.hashed && seed === undefined
   const cron = new Cron(tree.fields, { pattern, zone, gap: rule.gap, fold: rule.fold }, { expression, unseeded })
-  if (!tree.hashed) keep(family, cron)
+  if (tree.hashed) return cron
+  const kept = families.get(family) ?? interning(1000)
+  kept.set(expression, cron)
+  families.set(family, kept)
   return cron
 }
 
 const ELAPSED = { gap: 'skip', fold: 'both' } as const
-
-function keep(family: string, cron: Cron): void {
-  let kept = interned.get(family)
-  if (!kept) interned.set(family, (kept = interning(1000)))
-  kept.set(cron.expression, cron)
-}
 
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'dst.gap': ['shift', 'skip'],

@@ -41,8 +41,8 @@ export interface ScheduleDefinition {
   readonly description: string
   readonly tags: readonly string[]
   readonly metadata: Json
-  /** Who owns the definition: code that is synced on start, or a caller of the API. */
-  readonly source: 'code' | 'api'
+  /** Who owns the definition: a caller of the API, or code that is synced on start; with the name of its app, if it has one. */
+  readonly source: 'api' | 'code' | `code:${string}`
 }
 
 export interface Pause {

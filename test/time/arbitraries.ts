@@ -169,7 +169,7 @@ export const hashExpression: Text = fc
     ),
     joined(hashed(SHAPES.second, field(SHAPES.second, 2)), hashed(SHAPES.minute, field(SHAPES.minute, 3)), ...calendar),
   )
-  .filter((expression) => expression.includes('H'))
+  .filter((expression) => /(^|\s)H/.test(expression))
 export const anyExpression: Text = fc.oneof(
   { weight: 6, arbitrary: minuteExpression },
   { weight: 3, arbitrary: secondExpression },

@@ -41,7 +41,7 @@ const sentence = (): string => Array.from({ length: below(8) }, () => pick(WORDS
 
 function mutated(): string {
   let text = pick(VALID)
-  for (let left = 1 + below(4); left > 0; left -= 1) {
+  for (let left = 1 + below(3); left > 0; left -= 1) {
     const spot = below(text.length + 1)
     const kind = below(4)
     if (kind === 0) text = text.slice(0, spot) + text.slice(spot + 1 + below(3))
@@ -69,21 +69,18 @@ function anyText(): string {
   return kind < 0.999 ? foreign() : huge()
 }
 
-/** What is wrong with the way this text was handled, if anything. */
-function complaint(text: string, turn: number): string | undefined {
+/** How this text was handled: answered, refused by the rules, or (anything else) wrongly. */
+function handling(text: string, turn: number): string {
   const after = ASKED[turn % ASKED.length]!
   try {
     const next = parseCron(text, { timezone: ZONES[turn % ZONES.length]! }).next(new Date(after))
-    if (next === null) return undefined
-    return next instanceof Date && next.getTime() > after ? undefined : `answered ${String(next)}`
+    return next === null || (next instanceof Date && next.getTime() > after) ? 'answered' : `gave ${String(next)}`
   } catch (error) {
     if (!(error instanceof EverytickError)) return `threw ${String(error)}`
     if (!Object.hasOwn(ERROR_CODES, error.code)) return `unknown code ${error.code}`
     if (error.message === '') return 'no message'
-    if (error.span && !(error.span[0] >= 0 && error.span[0] <= error.span[1] && error.span[1] <= text.length)) {
-      return `span ${error.span.join('-')} outside the text`
-    }
-    return undefined
+    const [start, end] = error.span ?? [0, 0]
+    return start >= 0 && start <= end && end <= text.length ? 'refused' : `span ${start}-${end} outside the text`
   }
 }
 
@@ -101,17 +98,17 @@ function codeOf(attempt: () => unknown): string {
 describe('hostile input', () => {
   it('answers a million random strings or refuses them with a code', () => {
     announce('fuzz')
-    const complaints: string[] = []
-    let accepted = 0
-    for (let turn = 0; turn < STRINGS && complaints.length < 10; turn += 1) {
+    const wrong: string[] = []
+    let answered = 0
+    for (let turn = 0; turn < STRINGS && wrong.length < 10; turn += 1) {
       const text = anyText()
-      const wrong = complaint(text, turn)
-      if (wrong !== undefined) complaints.push(`${JSON.stringify(text.slice(0, 300))}: ${wrong}`)
+      const how = handling(text, turn)
+      if (how === 'answered') answered += 1
+      else if (how !== 'refused') wrong.push(`${JSON.stringify(text.slice(0, 300))}: ${how}`)
     }
-    expect(complaints).toEqual([])
+    expect(wrong).toEqual([])
     // The mixture is worth nothing if nothing in it is cron.
-    for (let turn = 0; turn < 2000; turn += 1) if (codeOf(() => parseCron(anyText())) === 'accepted') accepted += 1
-    expect(accepted).toBeGreaterThan(50)
+    expect(answered).toBeGreaterThan(STRINGS / 50)
   })
 
   const VALUES: readonly unknown[] = [

@@ -57,7 +57,7 @@ function settled(timing: Timing, expression: string): string {
   const fields = expression.split(/\s+/)
   const shift = names.length - fields.length
   return fields
-    .map((text, index) => (text.includes('H') ? timing.fields[names[index + shift]!]!.values.join(',') : text))
+    .map((text, index) => (text.startsWith('H') ? timing.fields[names[index + shift]!]!.values.join(',') : text))
     .join(' ')
 }
 

@@ -1,0 +1,27 @@
+/** Decides how many runs a queue asks for beyond those it can start at once: enough that short work never waits for the database. */
+
+/** About one round trip to a busy database, with room to spare. */
+const AHEAD_MS = 60
+const MAX_PREFETCH = 2000
+/** Until a queue has shown how fast it is. */
+const FIRST_PREFETCH = 10
+
+export interface Prefetch {
+  /** How many runs may be held beyond the concurrency. */
+  size(): number
+  /** Tells how many runs ended in a stretch of local time. */
+  ended(count: number, overMs: number): void
+}
+
+/** Follows the rate at which runs really end; a queue of slow work holds nothing that another worker could start. */
+export function createPrefetch(): Prefetch {
+  let perMs: number | null = null
+  return {
+    size: () => (perMs === null ? FIRST_PREFETCH : Math.min(MAX_PREFETCH, Math.floor(perMs * AHEAD_MS))),
+    ended(count, overMs) {
+      const seen = count / Math.max(1, overMs)
+      // Follows a faster rate at once and a slower one by halves, so that one pause does not empty the buffer.
+      perMs = perMs === null || seen > perMs ? seen : (perMs + seen) / 2
+    },
+  }
+}

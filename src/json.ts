@@ -1,0 +1,50 @@
+/** What can be stored as JSON, and the bounds every stored value is held to; who stores what is decided elsewhere. */
+import { EverytickError } from './errors.ts'
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+export const MAX_JSON_BYTES = 256 * 1024
+const MAX_DEPTH = 64
+
+interface Bounds {
+  /** How the value is named in the refusal, such as `payload`. */
+  readonly what: string
+  readonly maxBytes?: number
+}
+
+/**
+ * The value as JSON text, refused when it cannot be stored faithfully: too large, too deep, a cycle, a BigInt. A value
+ * that is `undefined` becomes null, as a job without a result has none.
+ */
+export function toJsonText(value: unknown, { what, maxBytes = MAX_JSON_BYTES }: Bounds): string {
+  const text = stringify(value, what)
+  // A UTF-16 unit is at most three bytes of UTF-8, so short texts need no counting.
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return wellFormed(text)
+  const size = `${Math.ceil(Buffer.byteLength(text) / 1024)} KiB`
+  throw new EverytickError('JSON_TOO_LARGE', `${what} is ${size}, more than ${Math.floor(maxBytes / 1024)} KiB`, {
+    hint: 'store the data elsewhere and pass its address',
+  })
+}
+
+function stringify(value: unknown, what: string): string {
+  let reason = `nested more than ${MAX_DEPTH} levels deep, or refers to itself`
+  try {
+    if (!tooDeep(value, MAX_DEPTH)) return JSON.stringify(value) ?? 'null'
+  } catch (cause) {
+    // A BigInt, or a getter or toJSON of the caller's own that throws.
+    reason = cause instanceof Error ? cause.message : String(cause)
+  }
+  throw new EverytickError('JSON_INVALID', `${what} is not plain JSON: ${reason}`, { hint: 'pass plain data' })
+}
+
+/** Postgres refuses a NUL inside JSON text, and SQLite cuts text at one, so neither store gets to see it. */
+function wellFormed(text: string): string {
+  return text.includes('\\u0000') ? text.replaceAll(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\\ufffd') : text
+}
+
+function tooDeep(value: unknown, left: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (left === 0) return true
+  for (const key in value) if (tooDeep((value as Record<string, unknown>)[key], left - 1)) return true
+  return false
+}

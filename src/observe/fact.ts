@@ -1,0 +1,42 @@
+/** What the engine tells the world as it happens; facts are for listeners and never decide anything. */
+
+import type { Json } from '../json.ts'
+import type { Run, RunError } from '../run/run.ts'
+import type { AgainReason } from '../run/settle.ts'
+import type { LogLevel } from './logger.ts'
+
+export type Fact =
+  | { readonly kind: 'run.started'; readonly run: Run; readonly at: number }
+  | { readonly kind: 'run.succeeded'; readonly run: Run; readonly result: Json; readonly durationMs: number }
+  | { readonly kind: 'run.failed'; readonly run: Run; readonly error: RunError; readonly durationMs: number }
+  | { readonly kind: 'run.cancelled'; readonly run: Run }
+  /** The run goes back to its queue. */
+  | {
+      readonly kind: 'run.again'
+      readonly run: Run
+      readonly reason: AgainReason
+      readonly delayMs: number
+      readonly error: RunError | null
+    }
+  /** A result came after the lease was lost, and was not accepted. */
+  | { readonly kind: 'run.refused'; readonly run: Run }
+  /** The lease is gone while the work still runs; its signal was aborted. */
+  | { readonly kind: 'run.lease_lost'; readonly run: Run }
+  | {
+      readonly kind: 'run.log'
+      readonly run: Run
+      readonly level: LogLevel
+      readonly message: string
+      readonly data?: unknown
+    }
+  | { readonly kind: 'job.unknown'; readonly run: Run; readonly workerId: string }
+  | { readonly kind: 'schedule.planned'; readonly runs: number; readonly stale: number }
+  | {
+      readonly kind: 'schedule.quarantined'
+      readonly scheduleId: string
+      readonly key: string
+      readonly code: string
+      readonly message: string
+    }
+  /** A pass failed and will be tried again. */
+  | { readonly kind: 'engine.error'; readonly where: string; readonly error: unknown; readonly retryInMs: number }

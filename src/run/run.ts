@@ -1,0 +1,67 @@
+/** What a run is: the row an occurrence or an enqueue becomes; how it moves is `state.ts`, what follows an outcome is `settle.ts`. */
+import type { Json } from '../json.ts'
+import type { RetryPolicy } from './retry.ts'
+import type { RunState } from './state.ts'
+
+/** Why the run exists. */
+export type Trigger = 'schedule' | 'catch_up' | 'enqueue' | 'manual'
+
+/** What was decided about a run before it started, kept with it so that any node can settle it. */
+export interface RunPolicy {
+  readonly retry: RetryPolicy
+  /** How long one attempt may take; absent means as long as its lease is renewed. */
+  readonly timeoutMs?: number
+}
+
+export interface RunError {
+  readonly name: string
+  readonly message: string
+  readonly stack?: string
+  readonly code?: string
+}
+
+export interface Progress {
+  /** From 0 to 1. */
+  readonly fraction: number
+  readonly note?: string
+}
+
+export interface ScheduleRef {
+  readonly id: string
+  readonly key: string
+  /** The revision of the definition that planned the run. */
+  readonly revision: number
+}
+
+export interface Run {
+  readonly id: string
+  readonly workspace: string
+  readonly job: string
+  readonly queue: string
+  readonly state: RunState
+  readonly trigger: Trigger
+  /** 0 to 9; a higher one is claimed first among those that are due. */
+  readonly priority: number
+  readonly schedule: ScheduleRef | null
+  /** The nominal instant; null when the run was enqueued by hand. */
+  readonly scheduledAt: number | null
+  /** The nominal instant before it, so that (slotStartAt, scheduledAt] is what the run answers for. */
+  readonly slotStartAt: number | null
+  readonly dueAt: number
+  readonly createdAt: number
+  readonly payload: Json
+  readonly policy: RunPolicy
+  /** How many times it was granted to a worker. */
+  readonly attempt: number
+  /** Grows with every grant; a worker's write counts only with the current one. */
+  readonly fence: number
+  readonly workerId: string | null
+  readonly leaseUntil: number | null
+  readonly startedAt: number | null
+  readonly finishedAt: number | null
+  readonly cancelRequested: boolean
+  readonly idempotencyKey: string | null
+  readonly result: Json
+  readonly error: RunError | null
+  readonly progress: Progress | null
+}

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { type Attempted, type Outcome, settle, type Verdict } from './settle.ts'
+
+const error = { name: 'TypeError', message: 'rate is undefined' }
+const policy = { retry: { attempts: 3, backoff: 'fixed', baseMs: 1000, maxMs: 1000 } } as const
+const run = (attempt: number, cancelRequested = false): Attempted => ({ attempt, policy, cancelRequested })
+
+const CANCELLED: Verdict = { kind: 'final', state: 'cancelled' }
+const FAILED: Verdict = { kind: 'final', state: 'failed', error }
+const again = (reason: string, delayMs: number, rest: object): object => ({ kind: 'again', reason, delayMs, ...rest })
+
+interface Row {
+  readonly outcome: Outcome
+  /** With attempts left, with none left, and with an operator waiting for the run to stop. */
+  readonly early: object
+  readonly last: object
+  readonly cancelling: object
+}
+
+const retried = { counts: true, error }
+const uncounted = { counts: false, error: null }
+const lost = { name: 'LeaseLost', message: 'the lease ended and nobody renewed it', code: 'LEASE_LOST' }
+
+const TABLE: readonly Row[] = [
+  {
+    outcome: { kind: 'returned', result: { sent: 3 } },
+    early: { kind: 'final', state: 'succeeded', result: { sent: 3 } },
+    last: { kind: 'final', state: 'succeeded', result: { sent: 3 } },
+    cancelling: { kind: 'final', state: 'succeeded', result: { sent: 3 } },
+  },
+  { outcome: { kind: 'threw', error }, early: again('retry', 500, retried), last: FAILED, cancelling: CANCELLED },
+  { outcome: { kind: 'discarded', error }, early: FAILED, last: FAILED, cancelling: FAILED },
+  {
+    outcome: { kind: 'postponed', delayMs: 7 },
+    early: again('postponed', 7, uncounted),
+    last: again('postponed', 7, uncounted),
+    cancelling: CANCELLED,
+  },
+  {
+    outcome: { kind: 'timed_out', error },
+    early: again('timed_out', 500, retried),
+    last: FAILED,
+    cancelling: CANCELLED,
+  },
+  {
+    outcome: { kind: 'lost' },
+    early: again('lost', 500, { counts: true, error: lost }),
+    last: { kind: 'final', state: 'failed', error: lost },
+    cancelling: CANCELLED,
+  },
+  { outcome: { kind: 'cancelled' }, early: CANCELLED, last: CANCELLED, cancelling: CANCELLED },
+]
+
+describe('the verdict on an attempt', () => {
+  describe.each(TABLE)('that $outcome.kind', ({ outcome, early, last, cancelling }) => {
+    it('with attempts left', () => {
+      expect(settle(run(1), outcome, 0.5)).toEqual(early)
+      expect(settle(run(2), outcome, 0.5)).toEqual(early)
+    })
+
+    it('with none left', () => {
+      expect(settle(run(3), outcome, 0.5)).toEqual(last)
+      expect(settle(run(4), outcome, 0.5)).toEqual(last)
+    })
+
+    it('that an operator wants cancelled', () => {
+      expect(settle(run(1, true), outcome, 0.5)).toEqual(cancelling)
+    })
+  })
+
+  it.each([
+    ['stopping', 'released'],
+    ['unknown_job', 'unknown_job'],
+  ] as const)(
+    'gives back, uncounted, what a worker that is %s cannot finish, however often it happens',
+    (why, reason) => {
+      for (const attempt of [1, 3, 100])
+        expect(settle(run(attempt), { kind: 'released', delayMs: 5, why }, 0.5)).toEqual(again(reason, 5, uncounted))
+    },
+  )
+
+  it('takes the jitter from the roll it is handed, so that the same roll gives the same verdict', () => {
+    const delays = [0, 0.25, 0.999].map((roll) => settle(run(1), { kind: 'threw', error }, roll))
+    expect(delays).toMatchObject([{ delayMs: 0 }, { delayMs: 250 }, { delayMs: 999 }])
+  })
+
+  it('tries a run that is allowed one attempt no second time', () => {
+    const once = { ...run(1), policy: { retry: { ...policy.retry, attempts: 1 } } }
+    expect(settle(once, { kind: 'threw', error }, 0)).toEqual(FAILED)
+    expect(settle(once, { kind: 'lost' }, 0)).toMatchObject({ state: 'failed', error: { code: 'LEASE_LOST' } })
+  })
+})

@@ -1,0 +1,76 @@
+/** Turns the outcome of an attempt into a verdict, purely; the store applies it only while the attempt's fence is current. */
+import type { Json } from '../json.ts'
+import { retryDelayMs } from './retry.ts'
+import type { RunError, RunPolicy } from './run.ts'
+
+/** How an attempt ended, as its worker or the reaper saw it. */
+export type Outcome =
+  | { readonly kind: 'returned'; readonly result: Json }
+  | { readonly kind: 'threw'; readonly error: RunError }
+  /** `Discard`: failed, and trying again would not help. */
+  | { readonly kind: 'discarded'; readonly error: RunError }
+  /** `RetryAfter`: the work asked to come back later; it does not count as an attempt. */
+  | { readonly kind: 'postponed'; readonly delayMs: number }
+  | { readonly kind: 'timed_out'; readonly error: RunError }
+  /** The lease ended and nobody renewed it. */
+  | { readonly kind: 'lost' }
+  /** An operator asked for it, and the work stopped. */
+  | { readonly kind: 'cancelled' }
+  /** The worker stopped before the work was done, or cannot do it; it does not count as an attempt. */
+  | { readonly kind: 'released'; readonly delayMs: number; readonly why: 'stopping' | 'unknown_job' }
+
+export type AgainReason = 'retry' | 'lost' | 'timed_out' | 'postponed' | 'released' | 'unknown_job'
+
+export type Verdict =
+  | { readonly kind: 'final'; readonly state: 'succeeded'; readonly result: Json }
+  | { readonly kind: 'final'; readonly state: 'failed'; readonly error: RunError }
+  | { readonly kind: 'final'; readonly state: 'cancelled' }
+  | {
+      readonly kind: 'again'
+      readonly delayMs: number
+      readonly reason: AgainReason
+      /** Whether the grant just ended counts against the attempts allowed. */
+      readonly counts: boolean
+      readonly error: RunError | null
+    }
+
+/** What the decision needs to know of the run. */
+export interface Attempted {
+  readonly attempt: number
+  readonly policy: RunPolicy
+  readonly cancelRequested: boolean
+}
+
+const LOST: RunError = { name: 'LeaseLost', message: 'the lease ended and nobody renewed it', code: 'LEASE_LOST' }
+
+/** `roll` is a random number in [0, 1), for the jitter of the backoff. */
+export function settle(run: Attempted, outcome: Outcome, roll: number): Verdict {
+  switch (outcome.kind) {
+    case 'returned':
+      return { kind: 'final', state: 'succeeded', result: outcome.result }
+    case 'discarded':
+      return { kind: 'final', state: 'failed', error: outcome.error }
+    case 'cancelled':
+      return { kind: 'final', state: 'cancelled' }
+    case 'postponed':
+      if (run.cancelRequested) return { kind: 'final', state: 'cancelled' }
+      return { kind: 'again', delayMs: outcome.delayMs, reason: 'postponed', counts: false, error: null }
+    case 'released': {
+      const reason = outcome.why === 'unknown_job' ? 'unknown_job' : 'released'
+      return { kind: 'again', delayMs: outcome.delayMs, reason, counts: false, error: null }
+    }
+    case 'threw':
+      return retryOrFail(run, outcome.error, { reason: 'retry', roll })
+    case 'timed_out':
+      return retryOrFail(run, outcome.error, { reason: 'timed_out', roll })
+    case 'lost':
+      return retryOrFail(run, LOST, { reason: 'lost', roll })
+  }
+}
+
+function retryOrFail(run: Attempted, error: RunError, how: { reason: AgainReason; roll: number }): Verdict {
+  if (run.cancelRequested) return { kind: 'final', state: 'cancelled' }
+  const { retry } = run.policy
+  if (run.attempt >= retry.attempts) return { kind: 'final', state: 'failed', error }
+  return { kind: 'again', delayMs: retryDelayMs(retry, run.attempt, how.roll), reason: how.reason, counts: true, error }
+}

@@ -1,0 +1,63 @@
+/** Grants of runs to workers, and the fenced writes by which a worker keeps, returns or finishes what it was granted. */
+import type { Progress, Run } from '../../run/run.ts'
+import type { Verdict } from '../../run/settle.ts'
+
+export interface ClaimRequest {
+  readonly workerId: string
+  readonly leaseMs: number
+  /** How many runs of which queue are wanted. */
+  readonly wanted: readonly { readonly queue: string; readonly limit: number }[]
+}
+
+export interface Claimed {
+  readonly now: number
+  /** Each now `running`, with attempt and fence one higher and a lease until now + leaseMs; by queue, then priority, then dueAt. */
+  readonly runs: readonly Run[]
+  /** The earliest pending run still to come in the wanted queues; null when there is none. */
+  readonly nextDueAt: number | null
+}
+
+export interface Grant {
+  readonly id: string
+  readonly fence: number
+}
+
+export interface Renewal extends Grant {
+  readonly progress: Progress | null
+}
+
+export interface Renewed {
+  readonly now: number
+  /** Grants that are no longer the worker's: settled, expired and granted again, or deleted. */
+  readonly lost: readonly string[]
+  /** Grants whose run an operator wants cancelled. */
+  readonly cancelling: readonly string[]
+}
+
+export interface Settlement extends Grant {
+  readonly workerId: string
+  readonly verdict: Verdict
+  /** The reaper's condition: only when the lease has really ended by the database's clock. */
+  readonly onlyExpired?: boolean
+  readonly progress?: Progress | null
+}
+
+export interface ClaimStore {
+  /** Never grants one run to two; due by the database's clock; waits for nobody's lock. */
+  claim(request: ClaimRequest): Promise<Claimed>
+  /**
+   * Extends every lease that is still the worker's to now + leaseMs, in one write; one that already reaches further stays. A
+   * lease that ended but was not granted again is renewed all the same.
+   */
+  renew(leaseMs: number, grants: readonly Renewal[]): Promise<Renewed>
+  /**
+   * One transaction for the batch. `refused`, and nothing changed, unless the run is running under this very fence (and,
+   * with `onlyExpired`, its lease has ended). A final verdict moves the run to history; `again` makes it pending, due
+   * `delayMs` from now by the database's clock, with its attempt uncounted where the verdict says so. Journals what the
+   * row cannot tell: every `again`, and every refusal (kind `refused`, with the worker and the verdict) but those of
+   * `onlyExpired`, where it only means that somebody was quicker.
+   */
+  settle(settlements: readonly Settlement[]): Promise<('accepted' | 'refused')[]>
+  /** Running runs whose lease has ended, oldest first. */
+  expired(limit: number): Promise<Run[]>
+}

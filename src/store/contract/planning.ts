@@ -1,0 +1,26 @@
+/** The cursor of every schedule: which are due, and the one transaction that turns occurrences into runs and moves it. */
+import type { DueSchedule, Plan } from '../../plan/plan.ts'
+import type { Quarantine } from '../../schedule/schedule.ts'
+
+export interface DuePage {
+  /** The database's clock. */
+  readonly now: number
+  /** Ordered by cursor, at most `limit`. */
+  readonly schedules: readonly DueSchedule[]
+  /** The earliest cursor beyond the horizon, when the page was not full; null when there is none. */
+  readonly nextAt: number | null
+}
+
+export interface PlanningStore {
+  /** Schedules whose cursor is at most `lookaheadMs` away; paused and quarantined ones have none. Reads only what is due. */
+  due(page: { readonly lookaheadMs: number; readonly limit: number }): Promise<DuePage>
+  /**
+   * Each plan wholly or not at all, decided by its schedule alone: inserts its runs and non-runs, moves cursor and
+   * watermark. `stale` when the cursor no longer stands at `expectedNextAt`, or the revision differs, or the schedule is
+   * gone: then nothing of it was written. A run whose id exists, or whose occurrence is at or below the watermark,
+   * is not inserted again.
+   */
+  record(plans: readonly Plan[]): Promise<('recorded' | 'stale')[]>
+  /** Sets a schedule aside with a reason and a journal entry; a no-op when the cursor or the revision has moved on. */
+  quarantine(schedule: Pick<DueSchedule, 'id' | 'revision' | 'nextAt'>, why: Omit<Quarantine, 'at'>): Promise<void>
+}

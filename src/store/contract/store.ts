@@ -1,0 +1,28 @@
+/** A store as the engine sees it: verbs in small groups, instants as epoch milliseconds, no SQL and no row type. */
+import type { ClaimStore } from './claims.ts'
+import type { HistoryStore } from './history.ts'
+import type { LockStore } from './locks.ts'
+import type { PlanningStore } from './planning.ts'
+import type { RunStore } from './runs.ts'
+import type { ScheduleStore } from './schedules.ts'
+import type { UpkeepStore } from './upkeep.ts'
+import type { WakeStore } from './wake.ts'
+import type { WorkerStore } from './workers.ts'
+
+export interface Store {
+  /** For people, such as `sqlite ./everytick.db` or `postgres everytick@db`; never a password. */
+  readonly name: string
+  readonly schedules: ScheduleStore
+  readonly planning: PlanningStore
+  readonly runs: RunStore
+  readonly claims: ClaimStore
+  readonly history: HistoryStore
+  readonly locks: LockStore
+  readonly workers: WorkerStore
+  readonly upkeep: UpkeepStore
+  readonly wake: WakeStore
+  /** The clock that decides what is due and whose lease has ended. */
+  now(): Promise<number>
+  /** Waits for what is under way; calling it twice is calling it once. */
+  close(): Promise<void>
+}
