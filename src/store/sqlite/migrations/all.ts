@@ -1,0 +1,5 @@
+/** Every migration in order; a new one is appended, and none that was released is ever edited. */
+import type { Migration } from '../../migrate.ts'
+import { start } from './0001-start.ts'
+
+export const MIGRATIONS: readonly Migration[] = [start]

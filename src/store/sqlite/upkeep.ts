@@ -1,0 +1,41 @@
+/** Forgetting in SQLite: row by row, but never more than a few milliseconds of it in one step. */
+import type { Clock } from '../../time/clock.ts'
+import type { Retention, UpkeepStore } from '../contract/upkeep.ts'
+import type { Connection } from './connection.ts'
+
+const STEP_ROWS = 1000
+
+interface Shelf {
+  readonly table: string
+  readonly key: string
+  /** When the row began to age; indexed. */
+  readonly age: string
+  readonly keepMs: (retention: Retention) => number
+}
+
+const SHELVES: readonly Shelf[] = [
+  { table: 'everytick_history', key: 'rowid', age: 'finished_at', keepMs: (retention) => retention.historyMs },
+  { table: 'everytick_journal', key: 'rowid', age: 'at', keepMs: (retention) => retention.journalMs },
+  { table: 'everytick_non_runs', key: 'rowid', age: 'recorded_at', keepMs: (retention) => retention.journalMs },
+  { table: 'everytick_idempotency', key: '(workspace, key)', age: 'created_at', keepMs: (kept) => kept.idempotencyMs },
+  { table: 'everytick_workers', key: 'id', age: 'seen_at', keepMs: (retention) => retention.workersMs },
+]
+
+const sweepOf = ({ table, key, age }: Shelf): string => `
+  delete from ${table} where ${key} in (
+    select ${key.replaceAll(/[()]/g, '')} from ${table} where ${age} < ? order by ${age} limit ?)`
+
+export function upkeepStore(connection: Connection, clock: Clock): UpkeepStore {
+  return {
+    tidy: (retention) =>
+      connection.write(() => {
+        const now = clock.now()
+        let removed = 0
+        for (const shelf of SHELVES) {
+          if (removed >= STEP_ROWS) break
+          removed += connection.run(sweepOf(shelf), now - shelf.keepMs(retention), STEP_ROWS - removed)
+        }
+        return { removed, more: removed >= STEP_ROWS }
+      }, STEP_ROWS),
+  }
+}

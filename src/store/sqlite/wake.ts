@@ -1,0 +1,59 @@
+/** Hints within this process at once, and from other connections by watching the file's change counter; polling stays the truth. */
+import { clearInterval, setInterval } from 'node:timers'
+import type { Hint, WakeStore } from '../contract/wake.ts'
+import type { Connection } from './connection.ts'
+
+export interface Wake extends WakeStore {
+  /** To be called after the commit. */
+  hint(hint: Hint): void
+  stop(): void
+}
+
+const LOOK_MS = 100
+/** Changes when, and only when, another connection has committed. */
+const VERSION = 'pragma data_version'
+
+/** `onNeighbour` is called when another connection is seen to write, before the hint. */
+export function wakeOn(connection: Connection, onNeighbour: () => void): Wake {
+  const listeners = new Set<(hint: Hint) => void>()
+  let seen: number | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  // Apart from the caller's own work: a listener that throws must not look like a write that failed.
+  const hint = (what: Hint): void => {
+    for (const listener of listeners) queueMicrotask(() => listeners.has(listener) && listener(what))
+  }
+
+  async function look(): Promise<void> {
+    const [row] = await connection.read(() => connection.all<{ data_version: number }>(VERSION))
+    const changed = seen !== undefined && row?.data_version !== seen
+    seen = row?.data_version
+    if (!changed) return
+    onNeighbour()
+    hint({ kind: 'all' })
+  }
+
+  function stop(): void {
+    clearInterval(timer)
+    timer = undefined
+    seen = undefined
+  }
+
+  return {
+    hint,
+    stop,
+    async listen(onHint) {
+      const listener = (what: Hint): void => onHint(what)
+      listeners.add(listener)
+      if (timer === undefined) {
+        // A look that fails is made up for by the next, and by whoever polls.
+        timer = setInterval(() => look().catch(() => undefined), LOOK_MS).unref()
+        await look()
+      }
+      return async () => {
+        listeners.delete(listener)
+        if (listeners.size === 0) stop()
+      }
+    },
+  }
+}
