@@ -1,0 +1,190 @@
+/** Two pools, statements and transactions on them, and an orderly end; what is asked is decided by the verbs. */
+import pg from 'pg'
+import { EverytickError } from '../../errors.ts'
+import { failureOf, isAway, mayTryAgain } from './failure.ts'
+import { type Ask, type Statement, unprepared, type Value } from './statement.ts'
+
+/** As much of a `pg` client as is used; a client of a caller's own pool fits. */
+export interface Client {
+  query(config: QueryConfig): Promise<{ rows: unknown[] }>
+  on(event: 'error', listener: (error: Error) => void): unknown
+  on(event: 'notification', listener: (message: { channel: string; payload?: string | undefined }) => void): unknown
+  on(event: 'end', listener: () => void): unknown
+  release(broken?: boolean): void
+}
+
+export interface QueryConfig {
+  text: string
+  values?: unknown[]
+  name?: string
+  types?: { getTypeParser(oid: number): (text: string) => unknown }
+  query_timeout?: number
+}
+
+/** A `pg` pool, or what behaves like one. */
+export interface Pool {
+  connect(): Promise<Client>
+}
+
+export interface ConnectionOptions {
+  readonly url?: string
+  readonly pool?: Pool
+  readonly max: number
+  readonly prepare: boolean
+  readonly statementTimeoutMs: number
+  readonly name: string
+}
+
+/** A pool as the verbs see it. What fails for no fault of its own, such as a deadlock, is done again. */
+export interface Lane {
+  /** One statement. */
+  readonly ask: Ask
+  /** Several statements in one transaction. */
+  transact<Answer>(work: (ask: Ask) => Promise<Answer>): Promise<Answer>
+}
+
+export interface Connection {
+  /** For claims, renewals, settlements and planning: never queues behind what people ask for. */
+  readonly hot: Lane
+  readonly api: Lane
+  /** A connection for one purpose, outside of both pools where we own them. */
+  dedicated(): Promise<Client>
+  close(): Promise<void>
+}
+
+const TRIES = 5
+/** Enough for a claim, a settlement, a plan and a renewal at once. */
+const HOT_CONNECTIONS = 4
+
+export function connect(options: ConnectionOptions): Connection {
+  const { name, prepare, statementTimeoutMs: timeoutMs } = options
+  const own = options.pool ? [] : [poolOf(options, HOT_CONNECTIONS), poolOf(options, options.max)]
+  const [hot, api] = options.pool ? [options.pool, options.pool] : (own as [pg.Pool, pg.Pool])
+  const underWay = new Set<Promise<unknown>>()
+  let closing: Promise<void> | null = null
+
+  /** One piece of work on one client, watched until it ends, and repeated when nothing of it was written. */
+  const using = async <Answer>(pool: Pool, work: (client: Client) => Promise<Answer>): Promise<Answer> => {
+    if (closing) throw new EverytickError('STORE_UNREACHABLE', `${name} was closed`)
+    const task = repeated(() => borrowed(pool, work))
+    underWay.add(task)
+    try {
+      return await task
+    } catch (error) {
+      throw failureOf(error, name)
+    } finally {
+      underWay.delete(task)
+    }
+  }
+
+  const askOn = (client: Client): Ask => {
+    return async <Row>(statement: Statement, values: readonly Value[]) => {
+      const config: QueryConfig = {
+        text: statement.text,
+        values: values as unknown[],
+        types: TYPES,
+        query_timeout: timeoutMs,
+      }
+      if (prepare && statement.name) config.name = statement.name
+      return (await client.query(config)).rows as Row[]
+    }
+  }
+  const lane = (pool: Pool): Lane => ({
+    ask: (statement, values) => using(pool, (client) => askOn(client)(statement, values)),
+    transact: (work) => using(pool, (client) => transaction(askOn(client), work)),
+  })
+
+  return {
+    hot: lane(hot),
+    api: lane(api),
+    dedicated: () => (options.pool ? options.pool.connect().then(guarded) : alone(options)),
+    close() {
+      closing ??= (async () => {
+        while (underWay.size > 0) await Promise.allSettled(underWay)
+        await Promise.all(own.map((pool) => pool.end()))
+      })()
+      return closing
+    },
+  }
+}
+
+function poolOf({ url, name }: ConnectionOptions, max: number): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    application_name: name.split(' ')[0],
+  })
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', () => {})
+  return pool
+}
+
+async function alone({ url }: ConnectionOptions): Promise<Client> {
+  const client = new pg.Client({ connectionString: url, keepAlive: true, connectionTimeoutMillis: 10_000 })
+  client.on('error', () => {})
+  await client.connect()
+  return Object.assign(client, { release: () => void client.end().catch(() => {}) }) as unknown as Client
+}
+
+const guardedClients = new WeakSet<Client>()
+
+/** A client that is borrowed has no listener of the pool's, and its connection may break between two statements. */
+function guarded(client: Client): Client {
+  if (!guardedClients.has(client)) client.on('error', () => {})
+  guardedClients.add(client)
+  return client
+}
+
+async function borrowed<Answer>(pool: Pool, work: (client: Client) => Promise<Answer>): Promise<Answer> {
+  const client = guarded(await pool.connect())
+  let broken = false
+  try {
+    return await work(client)
+  } catch (error) {
+    broken = isAway(error)
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}
+
+async function repeated<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (tries === TRIES || !mayTryAgain(error)) throw error
+    }
+  }
+}
+
+// Each statement must see what was committed while the one before it waited for a lock.
+const BEGIN = unprepared('begin isolation level read committed')
+const COMMIT = unprepared('commit')
+const ROLLBACK = unprepared('rollback')
+
+async function transaction<Answer>(ask: Ask, work: (ask: Ask) => Promise<Answer>): Promise<Answer> {
+  await ask(BEGIN, [])
+  try {
+    const answer = await work(ask)
+    await ask(COMMIT, [])
+    return answer
+  } catch (error) {
+    // A rollback that fails leaves a connection that the pool finds broken.
+    if (!isAway(error)) await ask(ROLLBACK, []).catch(() => {})
+    throw error
+  }
+}
+
+/** Our own reading of values, so that a caller's changes to the driver's cannot reach us. */
+const number = (text: string): number => Number(text)
+const PARSERS = new Map<number, (text: string) => unknown>([
+  [16, (text) => text === 't'],
+  ...[20, 21, 23, 700, 701, 1700].map((oid) => [oid, number] as const),
+  ...[114, 3802].map((oid) => [oid, JSON.parse as (text: string) => unknown] as const),
+])
+const asText = (text: string): string => text
+const TYPES = { getTypeParser: (oid: number) => PARSERS.get(oid) ?? asText }

@@ -1,0 +1,64 @@
+/** Brings the schema of a database up to date, one process at a time, or says what is missing; what each step does stands in `migrations/`. */
+import { EverytickError } from '../../errors.ts'
+import { type Migration, pending, refuseOutdated } from '../migrate.ts'
+import type { Connection } from './connection.ts'
+import { CORE } from './migrations/0001-core.ts'
+import { type Ask, unprepared } from './statement.ts'
+
+const MIGRATIONS = [{ version: 1, name: 'core', sql: CORE }] as const satisfies readonly Migration[]
+
+/** Lower case, so that it is the same name with and without quotes; short, so that names made from it still fit. */
+const SCHEMA = /^[a-z_][a-z0-9_]{0,39}$/
+
+/** The name of a schema as SQL, refused unless it can be nothing else. */
+export function quotedSchema(schema: string): string {
+  if (SCHEMA.test(schema) && !schema.startsWith('pg_')) return `"${schema}"`
+  throw new EverytickError('OPTION_INVALID', `${JSON.stringify(schema)} cannot be the name of the schema`, {
+    hint: 'use up to 40 lower-case letters, digits and underscores, beginning with a letter, and not with pg_',
+  })
+}
+
+export interface MigrateOptions {
+  /** Quoted. */
+  readonly schema: string
+  readonly migrate: boolean
+  /** Of the store, for messages. */
+  readonly name: string
+}
+
+export async function migrate(connection: Connection, { schema, migrate, name }: MigrateOptions): Promise<void> {
+  const missing = pending(MIGRATIONS, await versionOf(connection.api.ask, schema))
+  if (missing.length === 0) return
+  if (!migrate) refuseOutdated(name, missing)
+  await connection.api.transact(async (ask) => {
+    // Held to the end of the transaction: a lock of the session would not survive a pooler between us and the server.
+    await ask(unprepared('select pg_advisory_xact_lock(hashtextextended($1, 20))'), [`everytick migrate ${schema}`])
+    const current = await versionOf(ask, schema)
+    for (const step of pending(MIGRATIONS, current)) await ask(unprepared(stepSql(step, schema)), [])
+  })
+}
+
+async function versionOf(ask: Ask, schema: string): Promise<number> {
+  const [found] = await ask<{ there: boolean }>(unprepared('select to_regclass($1) is not null as there'), [
+    `${schema}.migrations`,
+  ])
+  if (!found!.there) return 0
+  const newest = unprepared(`select coalesce(max(version), 0) as version from ${schema}.migrations`)
+  return (await ask<{ version: number }>(newest, []))[0]!.version
+}
+
+function stepSql({ version, name, sql }: Migration, schema: string): string {
+  // Asked first, because `if not exists` demands the right to create even where there is nothing to do.
+  const absent = `do $$ begin if to_regnamespace('${schema}') is null then create schema ${schema}; end if; end $$;\n`
+  const first = version === 1 ? absent : ''
+  const row = `insert into ${schema}.migrations values (${version}, '${name}', ${schema}.now_at());\n`
+  return `${first}${sql.trim().replaceAll('{schema}', schema)}\n${row}`
+}
+
+/** The SQL that takes a database from version `from` (0: an empty one) to the newest, to be applied by other means. */
+export function migrationSql({ schema = 'everytick', from = 0 }: { schema?: string; from?: number } = {}): string {
+  const steps = pending(MIGRATIONS, from).map(
+    (step) => `-- ${step.version}: ${step.name}\n${stepSql(step, quotedSchema(schema))}`,
+  )
+  return steps.length === 0 ? '' : `begin;\n${steps.join('\n')}commit;\n`
+}

@@ -1,0 +1,176 @@
+/** How runs and schedules look as rows, in both directions; which rows are wanted is decided by the verbs. */
+import { type Json, toJsonText } from '../../json.ts'
+import type { Progress, Run, RunError, RunPolicy, Trigger } from '../../run/run.ts'
+import type { RunState } from '../../run/state.ts'
+import type { CatchUpPolicy, Pause, Quarantine, Schedule, TimingSpec } from '../../schedule/schedule.ts'
+
+/** SQL for an instant as epoch milliseconds. In float8 throughout: numeric, which `extract` answers, costs several times more. */
+export const msOf = (column: string): string => `round(date_part('epoch', ${column}) * 1000)`
+
+/** SQL for epoch milliseconds as an instant of the precision that is stored. */
+export const instantAt = (ms: string): string => `to_timestamp(${ms} / 1000)::timestamptz(3)`
+
+/** SQL for a span of so many milliseconds. */
+export const spanOf = (ms: string): string => `${ms} * interval '1 millisecond'`
+
+/** The columns that live and finished runs share, in the order in which a run moves between the two. */
+export const RUN_COLUMNS = [
+  'id', 'workspace', 'job', 'queue', 'state', 'trigger', 'priority', 'schedule_id', 'schedule_key', 'schedule_revision',
+  'scheduled_at', 'slot_start_at', 'due_at', 'created_at', 'payload', 'policy', 'attempt', 'fence', 'worker_id',
+  'lease_until', 'started_at', 'cancel_requested', 'idempotency_key', 'progress', 'error',
+] as const // biome-ignore format: a list of names
+
+const INSTANTS: ReadonlySet<string> = new Set([
+  'scheduled_at',
+  'slot_start_at',
+  'due_at',
+  'created_at',
+  'lease_until',
+  'started_at',
+])
+
+const read = (column: string, of: string): string => {
+  if (INSTANTS.has(column)) return `${msOf(`${of}.${column}`)} as ${column}`
+  // As text, because a few policies stand in very many rows, and each is read once.
+  return column === 'policy' ? `${of}.policy::text as policy` : `${of}.${column}`
+}
+
+/** What a run is read from; `of` is the name of a table in the statement, live unless it is said to be finished. */
+export const runFields = (of: string, without: readonly string[] = []): string =>
+  RUN_COLUMNS.filter((column) => !without.includes(column))
+    .map((column) => read(column, of))
+    .join(', ')
+export const liveFields = (of: string): string =>
+  `${runFields(of)}, null::float8 as finished_at, 'null'::jsonb as result`
+export const finishedFields = (of: string): string =>
+  `${runFields(of)}, ${msOf(`${of}.finished_at`)} as finished_at, ${of}.result`
+
+export interface RunRow {
+  id: string
+  workspace: string
+  job: string
+  queue: string
+  state: RunState
+  trigger: Trigger
+  priority: number
+  schedule_id: string | null
+  schedule_key: string | null
+  schedule_revision: number | null
+  scheduled_at: number | null
+  slot_start_at: number | null
+  due_at: number
+  created_at: number
+  payload: Json
+  policy: string
+  attempt: number
+  fence: number
+  worker_id: string | null
+  lease_until: number | null
+  started_at: number | null
+  cancel_requested: boolean
+  idempotency_key: string | null
+  progress: Progress | null
+  error: RunError | null
+  finished_at: number | null
+  result: Json
+}
+
+export function runOf(row: RunRow): Run {
+  return {
+    id: row.id,
+    workspace: row.workspace,
+    job: row.job,
+    queue: row.queue,
+    state: row.state,
+    trigger: row.trigger,
+    priority: row.priority,
+    schedule:
+      row.schedule_id === null
+        ? null
+        : { id: row.schedule_id, key: row.schedule_key ?? '', revision: row.schedule_revision ?? 0 },
+    scheduledAt: row.scheduled_at,
+    slotStartAt: row.slot_start_at,
+    dueAt: row.due_at,
+    createdAt: row.created_at,
+    payload: row.payload,
+    policy: interned(row.policy) as RunPolicy,
+    attempt: row.attempt,
+    fence: row.fence,
+    workerId: row.worker_id,
+    leaseUntil: row.lease_until,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    cancelRequested: row.cancel_requested,
+    idempotencyKey: row.idempotency_key,
+    result: row.result,
+    error: row.error,
+    progress: row.progress,
+  }
+}
+
+export const progressText = (progress: Progress | null | undefined): string | null =>
+  progress ? toJsonText(progress, { what: 'progress' }) : null
+
+const SCHEDULE_COLUMNS =
+  'id, workspace, key, revision, job, queue, payload, priority, policy, timing, catch_up, description, tags, metadata, source, pause, quarantine'
+
+/** A schedule `s` with its cursor `c`. */
+export const SCHEDULE_FIELDS = `${SCHEDULE_COLUMNS.split(', ')
+  .map((column) => `s.${column}`)
+  .join(', ')}, ${msOf('s.created_at')} as created_at, ${msOf('s.updated_at')} as updated_at,
+  ${msOf('c.next_at')} as next_at, ${msOf('c.watermark_at')} as watermark_at`
+
+export interface ScheduleRow {
+  id: string
+  workspace: string
+  key: string
+  revision: number
+  timing: TimingSpec
+  job: string
+  queue: string
+  payload: Json
+  priority: number
+  policy: RunPolicy
+  catch_up: CatchUpPolicy
+  description: string
+  tags: string[]
+  metadata: Json
+  source: 'code' | 'api'
+  created_at: number
+  updated_at: number
+  pause: Pause | null
+  quarantine: Quarantine | null
+  next_at: number | null
+  watermark_at: number
+}
+
+export function scheduleOf(row: ScheduleRow): Schedule {
+  const { catch_up, created_at, updated_at, next_at, watermark_at, ...rest } = row
+  return {
+    ...rest,
+    catchUp: catch_up,
+    createdAt: created_at,
+    updatedAt: updated_at,
+    nextAt: next_at,
+    watermarkAt: watermark_at,
+  }
+}
+
+const MAX_INTERNED = 2000
+const known = new Map<string, unknown>()
+
+/** JSON that comes again and again, read once and shared; only for values that are read-only by their type. */
+export function interned(text: string): unknown {
+  let value = known.get(text)
+  if (value === undefined) {
+    value = JSON.parse(text)
+    if (known.size >= MAX_INTERNED) known.clear()
+    known.set(text, value)
+  }
+  return value
+}
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+
+/** Whether the column could hold it at all; a question about anything else has the answer "nothing". */
+export const isId = (text: string): boolean => UUID.test(text)

@@ -1,0 +1,101 @@
+/** Runs made by hand in Postgres, and what operators do to runs; grants and their ends are `claims.ts`. */
+import type { CancelAnswer, RunStore } from '../contract/runs.ts'
+import type { Connection } from './connection.ts'
+import { createEnqueue } from './enqueue.ts'
+import { isId, RUN_COLUMNS } from './rows.ts'
+import { plain, prepared, type Statement, within } from './statement.ts'
+import type { Wake } from './wake.ts'
+
+/** A run that changes hands under a cancel is looked at again; more often than this only one that never rests. */
+const LOOKS = 10
+
+export function createRuns(connection: Connection, wake: Wake, schema: string): RunStore {
+  const enqueue = createEnqueue(schema)
+  const [cancel, redrive] = [cancelStatement(schema), redriveStatement(schema)]
+  return {
+    async enqueue(runs, tx) {
+      if (runs.length === 0) return []
+      const hint = { kind: 'runs', queues: [...new Set(runs.map(({ queue }) => queue))] } as const
+      const answers = await enqueue(runs, tx ? within(tx) : connection.api.ask)
+      if (tx) await wake.tellWithin(within(tx), hint)
+      else wake.tell(hint)
+      return answers
+    },
+    async cancel(id, by) {
+      if (!isId(id)) return 'not_found'
+      for (let look = 0; look < LOOKS; look++) {
+        const [row] = await connection.api.ask<{ answer: CancelAnswer | 'moving' }>(cancel, [id, by])
+        if (row!.answer !== 'moving') return row!.answer
+      }
+      return 'not_found'
+    },
+    async redrive(ids, by) {
+      const known = [...new Set(ids.filter(isId))]
+      if (known.length === 0) return []
+      const moved = await connection.api.ask<{ id: string; queue: string }>(redrive, [plain(known), by])
+      if (moved.length > 0) wake.tell({ kind: 'runs', queues: [...new Set(moved.map(({ queue }) => queue))] })
+      const back = new Set(moved.map(({ id }) => id))
+      return known.filter((id) => back.has(id.toLowerCase()))
+    },
+  }
+}
+
+const MOVED = RUN_COLUMNS.filter((column) => !['state', 'cancel_requested'].includes(column))
+
+/**
+ * One of three things happens: a pending run ends, a running one is marked, or neither, because there is none, or
+ * because it changed hands while this statement waited for it. The last is `moving`: the next look sees where it went.
+ */
+const cancelStatement = (schema: string): Statement =>
+  prepared(`
+with clock as materialized (select ${schema}.now_at() as now),
+ended as (delete from ${schema}.runs where id = $1::uuid and state = 'pending' returning *),
+kept as (
+  insert into ${schema}.history (${MOVED.join(', ')}, state, cancel_requested, finished_at, result)
+  select ${MOVED.map((column) => `ended.${column}`).join(', ')}, 'cancelled', true, clock.now, 'null' from ended cross join clock
+),
+before as materialized (select id, cancel_requested from ${schema}.runs where id = $1::uuid),
+marked as (
+  update ${schema}.runs set cancel_requested = true where id = $1::uuid and state = 'running' returning id, schedule_id
+),
+noted as (
+  insert into ${schema}.journal (at, kind, run_id, schedule_id, data)
+  select clock.now, 'cancel_requested', asked.id, asked.schedule_id, jsonb_build_object('by', $2::text)
+  from (select id, schedule_id from ended union all select id, schedule_id from marked) asked
+  join before on before.id = asked.id and not before.cancel_requested
+  cross join clock
+)
+select case
+  when exists (select 1 from ended) then 'cancelled'
+  when exists (select 1 from marked) then 'cancelling'
+  when exists (select 1 from before) then 'moving'
+  when exists (select 1 from ${schema}.history where id = $1::uuid) then 'finished'
+  else 'not_found'
+end as answer`)
+
+const BACK = RUN_COLUMNS.filter(
+  (column) =>
+    !['state', 'due_at', 'attempt', 'cancel_requested', 'worker_id', 'lease_until', 'started_at', 'progress'].includes(
+      column,
+    ),
+)
+
+/** The fence goes on growing, so that a worker of the series before can never settle this one. */
+const redriveStatement = (schema: string): Statement =>
+  prepared(`
+with clock as materialized (select ${schema}.now_at() as now),
+failed as (
+  delete from ${schema}.history where id = any($1::text::uuid[]) and state = 'failed' returning *
+),
+pending as (
+  insert into ${schema}.runs (${BACK.join(', ')}, state, due_at, attempt, cancel_requested)
+  select ${BACK.map((column) => `failed.${column}`).join(', ')}, 'pending', clock.now, 0, false from failed cross join clock
+  returning id, queue
+),
+noted as (
+  insert into ${schema}.journal (at, kind, run_id, schedule_id, data)
+  select clock.now, 'redriven', failed.id, failed.schedule_id,
+    jsonb_build_object('by', $2::text, 'attempts', failed.attempt, 'error', failed.error)
+  from failed cross join clock
+)
+select id, queue from pending`)

@@ -1,0 +1,147 @@
+/** Ends grants in Postgres: moves finished runs to history, returns others to the queue, and refuses what carries an old fence. */
+import { toJsonText } from '../../json.ts'
+import type { ClaimStore, Settlement } from '../contract/claims.ts'
+import type { Connection } from './connection.ts'
+import { progressText, RUN_COLUMNS, spanOf } from './rows.ts'
+import { type Ask, plain, prepared, type Statement, texts, type Value } from './statement.ts'
+import type { Wake } from './wake.ts'
+
+type Numbered<Kind> = Settlement & {
+  readonly n: number
+  readonly verdict: Extract<Settlement['verdict'], { kind: Kind }>
+}
+
+export function createSettle(connection: Connection, wake: Wake, schema: string): ClaimStore['settle'] {
+  const [finish, again] = [finishStatement(schema), againStatement(schema)]
+  return async (settlements) => {
+    const answers = settlements.map((): 'accepted' | 'refused' => 'accepted')
+    const numbered = settlements.map((settlement, n) => ({ ...settlement, n }))
+    const finals = inOrder(numbered.filter((one): one is Numbered<'final'> => one.verdict.kind === 'final'))
+    const returns = inOrder(numbered.filter((one): one is Numbered<'again'> => one.verdict.kind === 'again'))
+    const write = async (ask: Ask): Promise<AgainRow[]> => {
+      const rows: AgainRow[] = []
+      if (finals.length > 0) rows.push(...(await ask<AgainRow>(finish, finalValues(finals))))
+      if (returns.length > 0) rows.push(...(await ask<AgainRow>(again, againValues(returns))))
+      return rows
+    }
+    const both = finals.length > 0 && returns.length > 0
+    const rows = both ? await connection.hot.transact(write) : await write(connection.hot.ask)
+    const queues: string[] = []
+    for (const { refused, queue } of rows) {
+      if (refused !== null) answers[refused] = 'refused'
+      if (queue) queues.push(queue)
+    }
+    if (queues.length > 0) wake.tell({ kind: 'runs', queues })
+    return answers
+  }
+}
+
+interface AgainRow {
+  refused: number | null
+  queue?: string | null
+}
+
+/** Batches that share runs then lock them in one order, and cannot wait for each other in a circle. */
+const inOrder = <One extends { readonly id: string }>(list: One[]): One[] =>
+  list.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+
+const grantValues = (list: readonly (Settlement & { n: number })[]): Value[] => [
+  plain(list.map(({ n }) => n)),
+  plain(list.map(({ id }) => id)),
+  plain(list.map(({ fence }) => fence)),
+  texts(list.map(({ workerId }) => workerId)),
+  plain(list.map(({ onlyExpired }) => onlyExpired === true)),
+  texts(list.map(({ progress }) => progressText(progress))),
+]
+
+const finalValues = (list: readonly Numbered<'final'>[]): Value[] => [
+  ...grantValues(list),
+  texts(list.map(({ verdict }) => verdict.state)),
+  texts(
+    list.map(({ verdict }) => (verdict.state === 'succeeded' ? toJsonText(verdict.result, { what: 'result' }) : null)),
+  ),
+  texts(list.map(({ verdict }) => (verdict.state === 'failed' ? toJsonText(verdict.error, { what: 'error' }) : null))),
+]
+
+const againValues = (list: readonly Numbered<'again'>[]): Value[] => [
+  ...grantValues(list),
+  plain(list.map(({ verdict }) => verdict.delayMs)),
+  texts(list.map(({ verdict }) => verdict.reason)),
+  plain(list.map(({ verdict }) => verdict.counts)),
+  texts(list.map(({ verdict }) => (verdict.error ? toJsonText(verdict.error, { what: 'error' }) : null))),
+]
+
+const GRANT = `$1::text::int[], $2::text::uuid[], $3::text::bigint[], $4::text::text[], $5::text::boolean[], $6::text::text[]`
+
+/**
+ * The condition of every write by a worker. The fence keeps one that lost its lease from settling another's attempt. The
+ * list of ids is asked for apart from the join, so that the server looks runs up by key whatever it thinks of the join.
+ */
+const GRANTED = `r.id = any(array(select id from given)) and r.id = g.id and r.fence = g.fence and r.state = 'running'
+    and (not g.only_expired or r.lease_until <= (select now from clock))`
+
+/** What was refused, noted unless it only means that another reaper was quicker. */
+const refusals = (schema: string, verdict: string, accepted: string): string => `
+refused as materialized (select g.* from given g where not exists (select 1 from ${accepted} a where a.n = g.n)),
+noted as (
+  insert into ${schema}.journal (at, kind, run_id, schedule_id, data)
+  select clock.now, 'refused', g.id,
+    coalesce((select schedule_id from ${schema}.runs where id = g.id), (select schedule_id from ${schema}.history where id = g.id limit 1)),
+    jsonb_build_object('workerId', g.worker, 'fence', g.fence, 'verdict', ${verdict})
+  from refused g cross join clock where not g.only_expired
+)`
+
+const FINAL_VERDICT = `jsonb_build_object('kind', 'final', 'state', g.state)
+    || case g.state when 'succeeded' then jsonb_build_object('result', g.result::jsonb)
+      when 'failed' then jsonb_build_object('error', g.error::jsonb) else '{}' end`
+
+const MOVED = RUN_COLUMNS.filter((column) => !['state', 'lease_until', 'progress', 'error'].includes(column))
+
+export const finishStatement = (schema: string): Statement =>
+  prepared(`
+with clock as materialized (select ${schema}.now_at() as now),
+given as materialized (
+  select * from unnest(${GRANT}, $7::text::text[], $8::text::text[], $9::text::text[])
+    as g (n, id, fence, worker, only_expired, progress, state, result, error)
+),
+gone as (
+  delete from ${schema}.runs r using given g
+  where ${GRANTED}
+  returning g.n, ${MOVED.map((column) => `r.${column}`).join(', ')}, g.state,
+    coalesce(g.progress::jsonb, r.progress) as progress,
+    case g.state when 'failed' then g.error::jsonb when 'cancelled' then r.error end as error,
+    coalesce(g.result::jsonb, 'null') as result
+),
+finished as (
+  insert into ${schema}.history (${MOVED.join(', ')}, state, progress, error, result, finished_at)
+  select ${MOVED.map((column) => `gone.${column}`).join(', ')}, state, progress, error, result, clock.now
+  from gone cross join clock
+),${refusals(schema, FINAL_VERDICT, 'gone')}
+select n as refused from refused`)
+
+const AGAIN_VERDICT = `jsonb_build_object('kind', 'again', 'delayMs', g.delay, 'reason', g.reason, 'counts', g.counts, 'error', g.error::jsonb)`
+
+export const againStatement = (schema: string): Statement =>
+  prepared(`
+with clock as materialized (select ${schema}.now_at() as now),
+given as materialized (
+  select * from unnest(${GRANT}, $7::text::float8[], $8::text::text[], $9::text::boolean[], $10::text::text[])
+    as g (n, id, fence, worker, only_expired, progress, delay, reason, counts, error)
+),
+back as (
+  update ${schema}.runs r
+  set state = 'pending', due_at = (select now from clock) + ${spanOf('g.delay')},
+    attempt = r.attempt - case when g.counts then 0 else 1 end, worker_id = null, lease_until = null,
+    progress = coalesce(g.progress::jsonb, r.progress), error = coalesce(g.error::jsonb, r.error)
+  from given g
+  where ${GRANTED}
+  returning g.n, r.id, r.schedule_id, r.queue, g.reason, jsonb_build_object('workerId', g.worker, 'fence', g.fence,
+    'attempt', r.attempt + case when g.counts then 0 else 1 end, 'delayMs', g.delay, 'error', g.error::jsonb) as data
+),
+told as (
+  insert into ${schema}.journal (at, kind, run_id, schedule_id, data)
+  select clock.now, reason, id, schedule_id, data from back cross join clock
+),${refusals(schema, AGAIN_VERDICT, 'back')}
+select n as refused, null as queue from refused
+union all
+select null, queue from back group by queue`)

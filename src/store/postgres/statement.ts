@@ -1,0 +1,45 @@
+/** A statement with its name, and lists as array literals; what the statements say stands with the verbs. */
+import { createHash } from 'node:crypto'
+import type { Executor } from '../contract/executor.ts'
+
+export interface Statement {
+  readonly text: string
+  /** Under which the server keeps it; absent for those that are planned anew each time. */
+  readonly name?: string
+}
+
+/** Runs one statement and answers its rows. */
+export type Ask = <Row>(statement: Statement, values: readonly Value[]) => Promise<Row[]>
+
+export type Value = string | number | boolean | null
+
+/** Named after its text, so that two versions or two schemas never share a name on one connection. */
+export function prepared(text: string): Statement {
+  return { text, name: `everytick_${createHash('sha1').update(text).digest('hex').slice(0, 20)}` }
+}
+
+/** For statements whose best plan depends on what is asked for. */
+export const unprepared = (text: string): Statement => ({ text })
+
+/** Asks inside the caller's own transaction. */
+export const within =
+  (tx: Executor): Ask =>
+  async <Row>({ text }: Statement, values: readonly Value[]) =>
+    (await tx.query(text, [...values])).rows as Row[]
+
+/*
+ * Lists travel as the text of an array (`$1::text::uuid[]` on the other side): every driver a caller's transaction may
+ * come from can bind a text, while arrays are each driver's own affair; and it is the fastest to build.
+ */
+
+/** Of numbers and of ids, which need no quotes. */
+export const plain = (values: readonly (string | number | boolean | null)[]): string => `{${values.map(orNull).join()}}`
+
+const orNull = (value: string | number | boolean | null): string => (value === null ? 'NULL' : String(value))
+
+export const texts = (values: readonly (string | null)[]): string => `{${values.map(quoted).join()}}`
+
+function quoted(value: string | null): string {
+  if (value === null) return 'NULL'
+  return /["\\]/.test(value) ? `"${value.replaceAll(/["\\]/g, '\\$&')}"` : `"${value}"`
+}

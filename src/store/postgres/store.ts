@@ -1,0 +1,109 @@
+/** Opens a Postgres store: checks the options, connects, migrates, and puts the groups of verbs together. */
+import { didYouMean } from '../../did-you-mean.ts'
+import { EverytickError } from '../../errors.ts'
+import type { Store } from '../contract/store.ts'
+import { createClaims } from './claims.ts'
+import { connect, type Pool } from './connection.ts'
+import { createHistory } from './history.ts'
+import { createLocks } from './locks.ts'
+import { migrate, migrationSql, quotedSchema } from './migrate.ts'
+import { createPlanning } from './planning.ts'
+import { msOf } from './rows.ts'
+import { createRuns } from './runs.ts'
+import { createSchedules } from './schedules.ts'
+import { prepared } from './statement.ts'
+import { createUpkeep } from './upkeep.ts'
+import { createWake } from './wake.ts'
+import { createWorkers } from './workers.ts'
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:5432/database`. */
+  readonly url?: string
+  /** A pool of the caller's own instead; it is not closed with the store. */
+  readonly pool?: Pool
+  /** Where the tables live. @default 'everytick' */
+  readonly schema?: string
+  /** Whether to bring the schema up to date now. @default true */
+  readonly migrate?: boolean
+  /** Connections for what the app asks for, beside the few of the working path. @default 6 */
+  readonly max?: number
+  /** Whether to hear from other processes by LISTEN; switch it off behind a pooler in transaction mode. @default true */
+  readonly listen?: boolean
+  /** Whether to keep statements prepared; switch it off behind PgBouncer before 1.21. @default true */
+  readonly prepare?: boolean
+  /** After which a statement counts as lost with its connection. @default 30000 */
+  readonly statementTimeoutMs?: number
+}
+
+export interface PostgresStore extends Store {
+  /** The SQL that makes the schema from nothing, for those who migrate by other means. */
+  sql(): string
+}
+
+const KNOWN = ['url', 'pool', 'schema', 'migrate', 'max', 'listen', 'prepare', 'statementTimeoutMs']
+
+export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
+  checkOptions(options)
+  const { schema = 'everytick', max = 6, prepare = true, listen = true, statementTimeoutMs = 30_000 } = options
+  const quoted = quotedSchema(schema)
+  const name = nameOf(options)
+  const { url, pool } = options
+  const connection = connect({ max, prepare, statementTimeoutMs, name, ...(pool ? { pool } : { url: url! }) })
+  try {
+    await migrate(connection, { schema: quoted, migrate: options.migrate ?? true, name })
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
+  const wake = createWake(connection, { channel: `${schema}_wake`, listen })
+  const clock = prepared(`select ${msOf(`${quoted}.now_at()`)} as now`)
+  let closing: Promise<void> | null = null
+  return {
+    name,
+    schedules: createSchedules(connection, wake, quoted),
+    planning: createPlanning(connection, wake, quoted),
+    runs: createRuns(connection, wake, quoted),
+    claims: createClaims(connection, wake, quoted),
+    history: createHistory(connection, quoted),
+    locks: createLocks(connection, quoted),
+    workers: createWorkers(connection, quoted),
+    upkeep: createUpkeep(connection, quoted),
+    wake,
+    now: async () => (await connection.hot.ask<{ now: number }>(clock, []))[0]!.now,
+    sql: () => migrationSql({ schema }),
+    close() {
+      closing ??= wake.close().then(() => connection.close())
+      return closing
+    },
+  }
+}
+
+function checkOptions(options: PostgresOptions): void {
+  for (const key of Object.keys(options)) {
+    if (KNOWN.includes(key)) continue
+    const near = didYouMean(key, KNOWN)
+    const hint = near ? `did you mean ${near}?` : `known are ${KNOWN.join(', ')}`
+    throw new EverytickError('OPTION_UNKNOWN', `"${key.slice(0, 60)}" is not an option of a Postgres store`, { hint })
+  }
+  for (const [key, least] of [
+    ['max', 1],
+    ['statementTimeoutMs', 1],
+  ] as const) {
+    const value = options[key]
+    if (value !== undefined && !(Number.isInteger(value) && value >= least))
+      throw new EverytickError('OPTION_INVALID', `${key} is a whole number from ${least} on, not ${String(value)}`)
+  }
+  if ((options.url === undefined) === (options.pool === undefined))
+    throw new EverytickError('OPTION_INVALID', 'a Postgres store needs either a url or a pool')
+}
+
+/** For people, and so without the password. */
+function nameOf({ url, pool }: PostgresOptions): string {
+  if (pool) return 'postgres (a pool of the app)'
+  if (!URL.canParse(url!) || !/^postgres(?:ql)?:$/.test(new URL(url!).protocol))
+    throw new EverytickError('STORE_URL_INVALID', 'the address of the Postgres store cannot be read', {
+      hint: 'write it like postgres://user:password@host:5432/database, with special characters percent-encoded',
+    })
+  const { username, host, pathname } = new URL(url!)
+  return `postgres ${username ? `${decodeURIComponent(username)}@` : ''}${host || 'localhost'}${pathname}`
+}

@@ -1,0 +1,119 @@
+/** Carries hints: at once inside this process, and by NOTIFY to others; losing one costs a poll interval and nothing else. */
+import { randomUUID } from 'node:crypto'
+import type { Hint, WakeStore } from '../contract/wake.ts'
+import type { Connection } from './connection.ts'
+import { type Listener, openListener } from './listen.ts'
+import { type Ask, prepared, texts, unprepared } from './statement.ts'
+
+export interface Wake extends WakeStore {
+  /** After a commit of our own. */
+  tell(hint: Hint): void
+  /** Inside the caller's transaction: said when, and only if, it commits. */
+  tellWithin(ask: Ask, hint: Hint): Promise<void>
+  close(): Promise<void>
+}
+
+export interface WakeOptions {
+  readonly channel: string
+  /** Whether to listen to others; without it there are only hints from this process. */
+  readonly listen: boolean
+}
+
+/** A NOTIFY makes commits wait for each other, so that a storm of small writes shares one. */
+const PAUSE_MS = 5
+/** The server's limit is 8000 bytes. */
+const MAX_BYTES = 7900
+
+// A hint is not worth a flush to disk; the setting ends with this very statement's transaction.
+const NOTIFY = prepared(
+  `select set_config('synchronous_commit', 'off', true), pg_notify($1, payload) from unnest($2::text::text[]) payload`,
+)
+const NOTIFY_WITHIN = unprepared('select pg_notify($1, $2)')
+
+export function createWake(connection: Connection, { channel, listen }: WakeOptions): Wake {
+  const me = randomUUID()
+  const listeners = new Set<(hint: Hint) => void>()
+  let listener: Promise<Listener> | null = null
+  let opened = false
+  const queues = new Set<string>()
+  let schedules = false
+  let sending: Promise<void> | null = null
+  let closed = false
+
+  const deliver = (hint: Hint): void => {
+    for (const onHint of listeners) onHint(hint)
+  }
+
+  const payloadOf = (hint: Hint, from: string): string => {
+    const payload = JSON.stringify({ from, hint })
+    return Buffer.byteLength(payload) <= MAX_BYTES ? payload : JSON.stringify({ from, hint: { kind: 'all' } })
+  }
+
+  const send = async (): Promise<void> => {
+    while (queues.size > 0 || schedules) {
+      const hints: Hint[] = []
+      if (queues.size > 0) hints.push({ kind: 'runs', queues: [...queues] })
+      if (schedules) hints.push({ kind: 'schedules' })
+      queues.clear()
+      schedules = false
+      // Whoever misses it polls.
+      await connection.hot.ask(NOTIFY, [channel, texts(hints.map((hint) => payloadOf(hint, me)))]).catch(() => {})
+      if (!closed) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    }
+    sending = null
+  }
+
+  const onMessage = (payload: string): void => {
+    const message = readMessage(payload)
+    // What this process said itself was delivered when it happened.
+    if (message && message.from !== me) deliver(message.hint)
+  }
+
+  /** Before anybody was promised to hear, nothing was missed. */
+  const onReturn = (): void => {
+    if (opened) deliver({ kind: 'all' })
+  }
+
+  return {
+    tell(hint) {
+      deliver(hint)
+      if (hint.kind === 'runs') for (const queue of hint.queues) queues.add(queue)
+      else schedules = true
+      sending ??= send()
+    },
+    async tellWithin(ask, hint) {
+      await ask(NOTIFY_WITHIN, [channel, payloadOf(hint, '')])
+    },
+    async listen(onHint) {
+      const entry = (hint: Hint): void => onHint(hint)
+      listeners.add(entry)
+      const dedicated = () => connection.dedicated()
+      if (listen) await (listener ??= openListener({ channel, dedicated, onMessage, onReturn }))
+      opened = true
+      return async () => {
+        listeners.delete(entry)
+      }
+    },
+    async close() {
+      closed = true
+      listeners.clear()
+      await sending
+      await (await listener)?.close()
+    },
+  }
+}
+
+interface Message {
+  readonly from: string
+  readonly hint: Hint
+}
+
+/** Null for somebody else's words on our channel. */
+function readMessage(payload: string): Message | null {
+  try {
+    const message = JSON.parse(payload) as Partial<Message> | null
+    return message?.hint?.kind ? (message as Message) : null
+  } catch {
+    return null
+  }
+}

