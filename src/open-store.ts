@@ -1,0 +1,81 @@
+/** Finds the store that an address names and opens it; what a store does once open is its contract. */
+import { didYouMean } from './did-you-mean.ts'
+import { EverytickError } from './errors.ts'
+import { refused, shown } from './options.ts'
+import type { Store } from './store/contract/store.ts'
+import type { Clock } from './time/clock.ts'
+
+/** `sqlite:./everytick.db`, `sqlite::memory:`, `postgres://user@host/database`, or a store opened elsewhere. */
+export type StoreOption = string | Store
+
+export type StoreAddress =
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: string; readonly schema?: string }
+
+const HINT = 'write it like sqlite:./everytick.db or postgres://user@host/database'
+
+/** The address alone is never part of a message: it may hold a password. */
+export function readStoreAddress(text: string): StoreAddress {
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1]?.toLowerCase()
+  if (scheme === 'sqlite') return { kind: 'sqlite', path: sqlitePath(text.slice('sqlite:'.length)) }
+  if (scheme === 'postgres' || scheme === 'postgresql') return postgresAddress(text)
+  // A drive letter of Windows looks like a scheme.
+  if (scheme === undefined || scheme.length === 1) {
+    const hint = /\.(?:db|sqlite3?)$/.test(text) ? 'put sqlite: in front of the path' : HINT
+    throw new EverytickError('STORE_URL_INVALID', 'the address of the store names no kind of store', { hint })
+  }
+  const near = didYouMean(scheme, ['sqlite', 'postgres', 'postgresql'])
+  throw new EverytickError('STORE_URL_INVALID', `"${scheme}:" is not a kind of store`, {
+    hint: near ? `did you mean ${near}:?` : HINT,
+  })
+}
+
+function sqlitePath(rest: string): string {
+  // sqlite://./x.db and sqlite:///var/x.db are common spellings of the same.
+  const path = rest.startsWith('//') ? rest.slice(2) : rest
+  if (path !== '' && !path.includes('\0')) return path
+  throw new EverytickError('STORE_URL_INVALID', 'sqlite: names no file', { hint: HINT })
+}
+
+/** `?schema=` is ours; the rest of the address is the driver's. */
+function postgresAddress(text: string): StoreAddress {
+  if (!URL.canParse(text)) {
+    const hint = 'write it like postgres://user:password@host:5432/database, with special characters percent-encoded'
+    throw new EverytickError('STORE_URL_INVALID', 'the address of the Postgres store cannot be read', { hint })
+  }
+  const url = new URL(text)
+  const schema = url.searchParams.get('schema')
+  if (schema === null) return { kind: 'postgres', url: text }
+  url.searchParams.delete('schema')
+  return { kind: 'postgres', url: url.href, schema }
+}
+
+/** Refuses early what could not be opened later. */
+export function checkStore(store: unknown): StoreOption {
+  if (typeof store === 'string') {
+    readStoreAddress(store)
+    return store
+  }
+  if (isStore(store)) return store
+  throw refused(`store is an address or a store, not ${shown(store)}`, HINT)
+}
+
+const isStore = (value: unknown): value is Store =>
+  typeof value === 'object' && value !== null && 'claims' in value && 'planning' in value && 'now' in value
+
+export interface OpenOptions {
+  readonly clock: Clock
+  readonly migrate: boolean
+}
+
+/** Loads only the store that is wanted, so that nobody needs the other's driver. */
+export async function openStore(address: string, { clock, migrate }: OpenOptions): Promise<Store> {
+  const read = readStoreAddress(address)
+  if (read.kind === 'sqlite') {
+    const { openSqlite } = await import('./store/sqlite/store.ts')
+    return openSqlite({ path: read.path, clock, migrate })
+  }
+  const { openPostgres } = await import('./store/postgres/store.ts')
+  const { url, schema } = read
+  return openPostgres({ url, migrate, ...(schema === undefined ? {} : { schema }) })
+}

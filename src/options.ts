@@ -1,0 +1,120 @@
+/** Reads single values that a user typed: refuses what is not allowed, in words that name the option; what it is for is decided elsewhere. */
+import { didYouMean } from './did-you-mean.ts'
+import { EverytickError } from './errors.ts'
+import { readInstant } from './schedule/instant.ts'
+import { formatDuration, parseDuration } from './time/duration.ts'
+
+/** Such as `5m` or `1h30m`, or milliseconds. */
+export type Duration = string | number
+/** RFC 3339 with a zone, such as `2027-01-04T09:00:00Z`, or a Date. */
+export type Instant = string | Date
+
+/** Options that the design has and this version has not. */
+const NOT_YET = new Set(
+  'overlap jitter delivery startAt endAt maxRuns pauseOnFailure grace redact createdBy updatedBy removed'.split(' '),
+)
+
+export const refused = (message: string, hint?: string): EverytickError =>
+  new EverytickError('OPTION_INVALID', message, hint === undefined ? {} : { hint })
+
+/** Refuses anything but an object with known keys. `of` says whose options they are, such as `a schedule`. */
+export function checkKeys(given: unknown, known: readonly string[], of: string): void {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw refused(`the options of ${of} are an object, not ${shown(given)}`)
+  }
+  for (const key of Object.keys(given)) {
+    if (known.includes(key)) continue
+    const near = didYouMean(key, known)
+    const hint = NOT_YET.has(key)
+      ? 'not yet: it comes with a later version, and is refused until then so that it is not ignored in silence'
+      : near
+        ? `did you mean ${near}?`
+        : `known are ${known.join(', ')}`
+    throw new EverytickError('OPTION_UNKNOWN', `"${key.slice(0, 60)}" is not an option of ${of}`, { hint })
+  }
+}
+
+const MAX_NAME = 200
+/** Postgres cannot store a NUL, and no log line should be broken by a name. */
+const isControl = (code: number): boolean => code < 0x20 || (code >= 0x7f && code < 0xa0)
+
+/** Keys, workspaces, queues, names of jobs: text that ends up in rows, logs and addresses. */
+export function readName(value: unknown, what: string): string {
+  if (typeof value !== 'string') throw refused(`${what} is text, not ${shown(value)}`)
+  if (value.length === 0 || value.length > MAX_NAME) {
+    throw refused(`${what} has ${value.length} characters`, `use 1 to ${MAX_NAME}`)
+  }
+  for (let i = 0; i < value.length; i++) {
+    if (isControl(value.charCodeAt(i))) throw refused(`${what} ${shown(value)} contains a control character`)
+  }
+  if (!isWellFormed(value)) throw refused(`${what} ${shown(value)} contains half a character`)
+  return value
+}
+
+/** A surrogate without its other half does not survive UTF-8. */
+const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text)
+
+export function readText(value: unknown, what: string, max: number): string {
+  if (typeof value !== 'string') throw refused(`${what} is text, not ${shown(value)}`)
+  if (value.length > max) throw refused(`${what} has ${value.length} characters`, `use at most ${max}`)
+  return value
+}
+
+export function readInteger(value: unknown, what: string, [min, max]: readonly [number, number]): number {
+  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return value as number
+  throw refused(`${what} is a whole number from ${min} to ${max}, not ${shown(value)}`)
+}
+
+export function readChoice<Choice extends string>(value: unknown, what: string, allowed: readonly Choice[]): Choice {
+  const found = allowed.find((choice) => choice === value)
+  if (found !== undefined) return found
+  const near = typeof value === 'string' ? didYouMean(value, allowed) : undefined
+  throw refused(`${what} cannot be ${shown(value)}`, near ? `did you mean ${near}?` : `use ${allowed.join(', ')}`)
+}
+
+export function readBoolean(value: unknown, what: string): boolean {
+  if (typeof value === 'boolean') return value
+  throw refused(`${what} is true or false, not ${shown(value)}`)
+}
+
+/** In milliseconds. */
+export function readDuration(value: unknown, what: string, minMs = 0): number {
+  const text = typeof value === 'number' ? `${value}ms` : value
+  let ms: number
+  try {
+    ms = parseDuration(text as string)
+  } catch (cause) {
+    const hint = cause instanceof EverytickError ? cause.hint : undefined
+    throw new EverytickError(
+      'DURATION_INVALID',
+      `${what} cannot be ${shown(value)}`,
+      hint ? { hint, cause } : { cause },
+    )
+  }
+  if (ms >= minMs) return ms
+  throw refused(`${what} is ${shown(value)}, which is too short`, `use at least ${formatDuration(minMs)}`)
+}
+
+/** The years that RFC 3339 can write, less a day at both ends for the offsets of zones; every store can hold them. */
+const FIRST_INSTANT = Date.parse('0001-01-02T00:00:00Z')
+const LAST_INSTANT = Date.parse('9999-12-30T00:00:00Z')
+
+export function readInstantOption(value: unknown, what: string): number {
+  let at: number
+  try {
+    at = readInstant(value as Instant)
+  } catch (cause) {
+    const hint = cause instanceof EverytickError ? cause.hint : undefined
+    throw new EverytickError('INSTANT_INVALID', `${what} cannot be ${shown(value)}`, hint ? { hint, cause } : { cause })
+  }
+  if (at >= FIRST_INSTANT && at <= LAST_INSTANT) return at
+  throw new EverytickError('INSTANT_INVALID', `${what} is too far away`, { hint: 'stay within the years 1 to 9999' })
+}
+
+/** A refused value, short enough for a message. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
+  if (typeof value === 'function') return 'a function'
+  if (value === null || typeof value !== 'object') return String(value)
+  return Array.isArray(value) ? 'a list' : value instanceof Date ? 'a Date' : 'an object'
+}

@@ -1,0 +1,170 @@
+/** The app: the object a user holds. Gives the parts one life together; what each does is a file of its own. */
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { createEngine, type Engine, type EngineOptions, type Role } from './engine/engine.ts'
+import type { Job } from './job.ts'
+import { openStore } from './open-store.ts'
+import { checkKeys, type Duration, readChoice, readDuration, refused } from './options.ts'
+import { type Core, type InTransaction, notRunning } from './scheduler/core.ts'
+import {
+  type EnqueueArguments,
+  type EnqueueItem,
+  enqueue,
+  enqueueMany,
+  type ResultOf,
+  type RunHandle,
+} from './scheduler/enqueue.ts'
+import { EVENT_NAMES, type EventName, eventHub, type Listener } from './scheduler/events.ts'
+import { createRuns, type Runs } from './scheduler/runs.ts'
+import { createSchedules, type Schedules } from './scheduler/schedules.ts'
+import { type EverytickOptions, readSettings } from './scheduler/settings.ts'
+import { stopOnSignal } from './scheduler/signal.ts'
+import { type SyncReport, syncSchedules } from './scheduler/sync.ts'
+import type { Store } from './store/contract/store.ts'
+import { type Clock, systemClock } from './time/clock.ts'
+import { systemTimers, type Timers } from './time/timers.ts'
+import { uuidGenerator } from './uuid.ts'
+
+export interface Everytick extends AsyncDisposable {
+  readonly schedules: Schedules
+  readonly runs: Runs
+  /** Makes one run of a job. A job without a schema takes no payload: `enqueue(job, options)`. */
+  enqueue<J extends Job>(job: J, ...args: EnqueueArguments<J>): Promise<RunHandle<ResultOf<J>>>
+  /** All or none, in one write. */
+  enqueueMany<J extends Job>(
+    job: J,
+    items: readonly EnqueueItem<J>[],
+    options?: InTransaction,
+  ): Promise<RunHandle<ResultOf<J>>[]>
+  /** Calls back on what happens in this process; the answer takes the listener away. */
+  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void
+  /** Stores the schedules in code; `start()` does so too. */
+  sync(): Promise<SyncReport>
+  /** Starts planning and working, or one of both. Starting twice is starting once. */
+  start(options?: { readonly role?: Role }): Promise<void>
+  /** Stops claiming, waits up to `drain` (30s) for what runs, hands back the rest. Stopping twice is stopping once. */
+  stop(options?: { readonly drain?: Duration }): Promise<void>
+}
+
+export function everytick(options: EverytickOptions): Everytick {
+  const seams = { clock: systemClock, timers: systemTimers, createEngine, onSignal: stopOnSignal }
+  return createApp(options, seams)
+}
+
+/** What the test kit puts in place of the machine's own. */
+export interface Seams {
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly createEngine: (options: EngineOptions) => Engine
+  /** Calls back when the process is asked to end, until the answered function is called. */
+  readonly onSignal: (stop: () => Promise<void>) => () => void
+}
+
+export function createApp(options: EverytickOptions, seams: Seams): Everytick {
+  const settings = readSettings(options)
+  const { clock, timers } = seams
+  const hub = eventHub(settings.logger)
+  const onStops = new Set<() => void>()
+  let opening: Promise<Store> | null = null
+  let stopped = false
+  let started: Promise<void> | null = null
+  let stopping: Promise<void> | null = null
+  let engine: Engine | null = null
+  let startedAs = ''
+  let forgetSignal = (): void => {}
+
+  const open = (): Promise<Store> => {
+    if (typeof settings.store !== 'string') return Promise.resolve(settings.store)
+    opening ??= openStore(settings.store, { clock, migrate: settings.migrate }).catch((error: unknown) => {
+      // The next call tries again: a database that is away at start may be back a moment later.
+      opening = null
+      throw error
+    })
+    return opening
+  }
+
+  const core: Core = {
+    settings,
+    clock,
+    timers,
+    hub,
+    newId: uuidGenerator(clock),
+    store: () => (stopped ? Promise.reject(notRunning()) : open()),
+    onStop(callback) {
+      onStops.add(callback)
+      return () => onStops.delete(callback)
+    },
+  }
+
+  const begin = async (roles: readonly Role[]): Promise<void> => {
+    const store = await core.store()
+    if (roles.includes('scheduler')) await syncSchedules(core)
+    engine = seams.createEngine({
+      store,
+      clock,
+      timers,
+      roles,
+      jobs: settings.jobs,
+      queues: settings.queues,
+      leaseMs: settings.leaseMs,
+      lookaheadMs: settings.lookaheadMs,
+      retention: settings.retention,
+      workerId: `${settings.name || 'everytick'}-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
+      host: { name: hostname(), pid: process.pid },
+      onFact: hub.tell,
+    })
+    await engine.start()
+    forgetSignal = seams.onSignal(() => app.stop())
+  }
+
+  const end = async (drainMs: number): Promise<void> => {
+    // A start under way ends first, whether it succeeds or not; its own caller is told why it failed.
+    await started?.catch(() => {})
+    forgetSignal()
+    await engine?.stop({ drainMs })
+    stopped = true
+    for (const callback of [...onStops]) callback()
+    const opened = await opening?.catch(() => null)
+    opening = null
+    engine = null
+    started = null
+    await opened?.close()
+  }
+
+  const app: Everytick = {
+    schedules: createSchedules(core),
+    runs: createRuns(core),
+    enqueue: (job, ...args) => enqueue(core, job, args) as Promise<RunHandle<never>>,
+    enqueueMany: (job, items, options = {}) =>
+      enqueueMany(core, job, { items, options }) as Promise<RunHandle<never>[]>,
+    on(name, listener) {
+      readChoice(name, 'the name of an event', EVENT_NAMES)
+      return hub.on(name, listener)
+    },
+    sync: () => syncSchedules(core),
+    async start(given = {}) {
+      checkKeys(given, ['role'], 'start()')
+      const role = given.role === undefined ? null : readChoice(given.role, 'role', ['scheduler', 'worker'])
+      await stopping
+      stopped = false
+      const roles: readonly Role[] = role === null ? ['scheduler', 'worker'] : [role]
+      if (started && startedAs !== roles.join()) throw refused(`the app was started as ${startedAs}`, 'stop it first')
+      startedAs = roles.join()
+      started ??= begin(roles).catch((error: unknown) => {
+        started = null
+        throw error
+      })
+      return started
+    },
+    stop(given = {}) {
+      checkKeys(given, ['drain'], 'stop()')
+      const drainMs = readDuration(given.drain ?? '30s', 'drain')
+      stopping ??= end(drainMs).finally(() => {
+        stopping = null
+      })
+      return stopping
+    },
+    [Symbol.asyncDispose]: () => app.stop(),
+  }
+  return Object.freeze(app)
+}

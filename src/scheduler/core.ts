@@ -1,0 +1,34 @@
+/** What the parts of an app share: its settings, its store and its clock; each part decides for itself what it does with them. */
+import { EverytickError } from '../errors.ts'
+import { refused } from '../options.ts'
+import type { Executor } from '../store/contract/executor.ts'
+import type { Store } from '../store/contract/store.ts'
+import type { Clock } from '../time/clock.ts'
+import type { Timers } from '../time/timers.ts'
+import type { EventHub } from './events.ts'
+import type { Settings } from './settings.ts'
+
+export interface Core {
+  readonly settings: Settings
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly hub: EventHub
+  /** Opened when first asked for; refused once the app was stopped. */
+  store(): Promise<Store>
+  newId(): string
+  /** Calls back when the app stops. */
+  onStop(stopped: () => void): () => void
+}
+
+/** Anything with `query(text, values)`: the change is then part of the caller's own transaction. */
+export interface InTransaction {
+  readonly tx?: Executor
+}
+
+export function readTx({ tx }: InTransaction): Executor | undefined {
+  if (tx === undefined || typeof tx?.query === 'function') return tx
+  throw refused('tx has no function query(text, values)', 'pass the client that holds your transaction')
+}
+
+export const notRunning = (): EverytickError =>
+  new EverytickError('NOT_STARTED', 'the app was stopped', { hint: 'call start() first' })

@@ -1,0 +1,132 @@
+/** Makes runs by hand, all checks before anything is written; carrying them out is the engine's matter. */
+import { isJob, type Job, type NoPayload } from '../job.ts'
+import {
+  checkKeys,
+  type Duration,
+  type Instant,
+  readDuration,
+  readInstantOption,
+  readInteger,
+  readName,
+  refused,
+  shown,
+} from '../options.ts'
+import { jobOf } from '../schedule-definition.ts'
+import type { NewRun } from '../store/contract/runs.ts'
+import { type Core, type InTransaction, readTx } from './core.ts'
+import { storablePayload } from './payload.ts'
+import type { Stored } from './run-view.ts'
+
+export interface RunOptions {
+  /** Due this long after now. */
+  readonly delay?: Duration
+  /** Due at this instant; one already past is due at once. */
+  readonly at?: Instant
+  /** A second enqueue with the same key in the same workspace answers with the first run. */
+  readonly idempotencyKey?: string
+  readonly priority?: number
+  /** `default` when absent. */
+  readonly workspace?: string
+  readonly queue?: string
+}
+
+export interface EnqueueOptions extends RunOptions, InTransaction {}
+
+type InputOf<J> = J extends Job<infer Input, unknown> ? Input : never
+export type ResultOf<J> = J extends Job<infer _, infer Result> ? Stored<Result> : never
+
+/** A job without a schema takes no payload argument. */
+export type EnqueueArguments<J extends Job> = [InputOf<J>] extends [NoPayload]
+  ? [options?: EnqueueOptions]
+  : undefined extends InputOf<J>
+    ? [payload?: InputOf<J>, options?: EnqueueOptions]
+    : [payload: InputOf<J>, options?: EnqueueOptions]
+
+export type EnqueueItem<J extends Job> = RunOptions &
+  ([InputOf<J>] extends [NoPayload]
+    ? { readonly payload?: undefined }
+    : undefined extends InputOf<J>
+      ? { readonly payload?: InputOf<J> }
+      : { readonly payload: InputOf<J> })
+
+/** Names a run and carries the type of its result, for `app.runs.wait()`. */
+export interface RunHandle<Result = unknown> {
+  readonly id: string
+  /** False when the idempotency key already stood for a run. */
+  readonly created: boolean
+  /** Only when that run had already succeeded. */
+  readonly result?: Result
+}
+
+const KEYS = ['delay', 'at', 'idempotencyKey', 'priority', 'workspace', 'queue']
+const ENQUEUE_KEYS = [...KEYS, 'tx']
+const ITEM_KEYS = [...KEYS, 'payload']
+
+export async function enqueue(core: Core, job: Job, args: readonly unknown[]): Promise<RunHandle> {
+  const where = checkJob(core, job)
+  if (job.schema === undefined && args.length > 1) {
+    throw refused(`${where} takes no payload, so its options come second`, `write app.enqueue(job, options)`)
+  }
+  const [payload, given = {}] = job.schema === undefined ? [undefined, args[0]] : args
+  checkKeys(given, ENQUEUE_KEYS, 'enqueue()')
+  const options = given as EnqueueOptions
+  const tx = readTx(options)
+  const run = await newRun(core, job, { ...options, payload })
+  const store = await core.store()
+  const [answer] = await store.runs.enqueue([run], tx)
+  const { id, created } = answer!
+  if (created || tx) return { id, created }
+  const known = await store.history.run(id)
+  return { id, created, ...(known?.state === 'succeeded' ? { result: known.result } : {}) }
+}
+
+export async function enqueueMany(
+  core: Core,
+  job: Job,
+  { items, options }: { items: readonly unknown[]; options: InTransaction },
+): Promise<RunHandle[]> {
+  checkJob(core, job)
+  if (!Array.isArray(items)) throw refused(`enqueueMany takes a list, not ${shown(items)}`)
+  checkKeys(options, ['tx'], 'enqueueMany()')
+  const tx = readTx(options)
+  const runs: NewRun[] = []
+  for (const item of items) {
+    checkKeys(item, ITEM_KEYS, 'a run')
+    runs.push(await newRun(core, job, item))
+  }
+  if (runs.length === 0) return []
+  const store = await core.store()
+  return store.runs.enqueue(runs, tx)
+}
+
+/** Answers how the job is named in refusals. */
+function checkJob(core: Core, job: unknown): string {
+  if (!isJob(job)) throw refused(`enqueue takes a job, not ${shown(job)}`, 'make one with defineJob')
+  jobOf(job, core.settings.jobs, 'enqueue')
+  return `job "${job.name}"`
+}
+
+async function newRun(core: Core, job: Job, options: RunOptions & { payload?: unknown }): Promise<NewRun> {
+  const { idempotencyKey, priority, workspace, queue } = options
+  return {
+    id: core.newId(),
+    workspace: workspace === undefined ? 'default' : readName(workspace, 'workspace'),
+    job: job.name,
+    queue: queue === undefined ? job.queue : readName(queue, 'queue'),
+    trigger: 'enqueue',
+    priority: priority === undefined ? job.priority : readInteger(priority, 'priority', [0, 9]),
+    payload: await storablePayload(job.schema, options.payload, `job "${job.name}"`),
+    policy: job.policy,
+    schedule: null,
+    due: readDue(options),
+    idempotencyKey: idempotencyKey === undefined ? null : readName(idempotencyKey, 'idempotencyKey'),
+  }
+}
+
+const NOW = { delayMs: 0 }
+
+function readDue({ delay, at }: RunOptions): NewRun['due'] {
+  if (delay !== undefined && at !== undefined) throw refused('delay and at exclude each other')
+  if (at !== undefined) return { at: readInstantOption(at, 'at') }
+  return delay === undefined ? NOW : { delayMs: readDuration(delay, 'delay') }
+}

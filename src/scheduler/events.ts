@@ -1,0 +1,150 @@
+/** Passes facts on to whoever listens, as things a user can read; listeners are never waited for and never decide anything. */
+import type { Json } from '../json.ts'
+import type { Fact } from '../observe/fact.ts'
+import type { Logger } from '../observe/logger.ts'
+import type { RunError } from '../run/run.ts'
+import type { AgainReason } from '../run/settle.ts'
+import { type Line, lineOf } from './logging.ts'
+import { type RunView, runView } from './run-view.ts'
+
+export interface Events {
+  'run.started': { readonly run: RunView; readonly at: Date }
+  'run.succeeded': { readonly run: RunView; readonly result: Json; readonly durationMs: number }
+  'run.failed': { readonly run: RunView; readonly error: RunError; readonly durationMs: number }
+  'run.cancelled': { readonly run: RunView }
+  /** The run goes back to its queue; `error` when its attempt failed. */
+  'run.retry': {
+    readonly run: RunView
+    readonly reason: AgainReason
+    readonly delayMs: number
+    readonly error: RunError | null
+  }
+  /** A result came after the lease was lost, and was not accepted. */
+  'run.refused': { readonly run: RunView }
+  'run.lease_lost': { readonly run: RunView }
+  /** A run of a job that this worker does not have; it went back to the queue. */
+  'job.unknown': { readonly run: RunView; readonly workerId: string }
+  /** A schedule that cannot be planned was set aside. */
+  'schedule.quarantined': {
+    readonly scheduleId: string
+    readonly key: string
+    readonly code: string
+    readonly message: string
+  }
+  /** Something failed behind the scenes and will be tried again. */
+  error: { readonly where: string; readonly error: unknown; readonly retryInMs: number }
+}
+
+export type EventName = keyof Events
+export type Listener<Name extends EventName> = (event: Events[Name]) => unknown
+
+/** What each fact is called for users; what is not here is nobody's business but ours. */
+const NAMES: Partial<Record<Fact['kind'], EventName>> = {
+  'run.started': 'run.started',
+  'run.succeeded': 'run.succeeded',
+  'run.failed': 'run.failed',
+  'run.cancelled': 'run.cancelled',
+  'run.again': 'run.retry',
+  'run.refused': 'run.refused',
+  'run.lease_lost': 'run.lease_lost',
+  'job.unknown': 'job.unknown',
+  'schedule.quarantined': 'schedule.quarantined',
+  'engine.error': 'error',
+}
+export const EVENT_NAMES: readonly EventName[] = Object.values(NAMES)
+const ENDS: ReadonlySet<string> = new Set(['run.succeeded', 'run.failed', 'run.cancelled'])
+
+export interface EventHub {
+  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void
+  /** For the engine. */
+  tell(fact: Fact): void
+  /** Calls back when this process has seen the run end; other processes may end it unseen. */
+  onEnd(runId: string, ended: () => void): () => void
+}
+
+export function eventHub(logger: Logger): EventHub {
+  const listeners = new Map<EventName, Set<(event: never) => unknown>>()
+  const endings = new Map<string, Set<() => void>>()
+
+  const log = (line: Line | null): void => {
+    try {
+      if (line) logger[line.level](line.message, line.data)
+    } catch {
+      // A logger that throws must not take the engine with it, and there is nowhere left to say so.
+    }
+  }
+
+  const emit = (name: EventName, fact: Fact): void => {
+    const failed = (error: unknown): void =>
+      log({ level: 'error', message: `a listener of "${name}" threw`, data: { error } })
+    const event = eventOf(fact)
+    for (const listener of listeners.get(name) ?? []) {
+      try {
+        const answer = listener(event as never)
+        if (answer instanceof Promise) answer.catch(failed)
+      } catch (error) {
+        failed(error)
+      }
+    }
+  }
+
+  return {
+    on: (name, listener) => keep(listeners, name, listener),
+    onEnd: (runId, ended) => keep(endings, runId, ended),
+    tell(fact) {
+      log(lineOf(fact))
+      const name = NAMES[fact.kind]
+      // Views are made only when somebody listens: thousands of facts a second pass here.
+      if (name && listeners.has(name)) emit(name, fact)
+      if (endings.size > 0 && 'run' in fact && ENDS.has(fact.kind))
+        for (const ended of endings.get(fact.run.id) ?? []) ended()
+    },
+  }
+}
+
+/** Adds to the set under this key; the answer takes it away again. */
+function keep<Key, Value>(sets: Map<Key, Set<Value>>, key: Key, value: Value): () => void {
+  const set = sets.get(key) ?? new Set<Value>()
+  sets.set(key, set.add(value))
+  return () => {
+    set.delete(value)
+    if (set.size === 0 && sets.get(key) === set) sets.delete(key)
+  }
+}
+
+/** The engine speaks of the run as it was granted; listeners hear of it as it is now. */
+function eventOf(fact: Fact): Events[EventName] | null {
+  switch (fact.kind) {
+    case 'run.started':
+      return { run: runView(fact.run), at: new Date(fact.at) }
+    case 'run.succeeded': {
+      const { run, result, durationMs } = fact
+      return { run: runView({ ...run, state: 'succeeded', result }), result, durationMs }
+    }
+    case 'run.failed': {
+      const { run, error, durationMs } = fact
+      return { run: runView({ ...run, state: 'failed', error }), error, durationMs }
+    }
+    case 'run.cancelled':
+      return { run: runView({ ...fact.run, state: 'cancelled' }) }
+    case 'run.again': {
+      const { run, reason, delayMs, error } = fact
+      return { run: runView({ ...run, state: 'pending' }), reason, delayMs, error }
+    }
+    case 'run.refused':
+    case 'run.lease_lost':
+      return { run: runView(fact.run) }
+    case 'job.unknown':
+      return { run: runView(fact.run), workerId: fact.workerId }
+    case 'schedule.quarantined': {
+      const { kind: _, ...event } = fact
+      return event
+    }
+    case 'engine.error': {
+      const { kind: _, ...event } = fact
+      return event
+    }
+    default:
+      return null
+  }
+}

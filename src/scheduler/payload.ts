@@ -1,0 +1,73 @@
+/** Holds payloads to the schema of their job, as they will be stored and as they were stored; when to ask is decided by the callers. */
+import { EverytickError } from '../errors.ts'
+import { type Json, toJsonText } from '../json.ts'
+
+/** What Everytick reads of the Standard Schema interface, version 1; schemas of zod, valibot and arktype fit as they are. */
+export interface PayloadSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => Validated<Output> | Promise<Validated<Output>>
+    /** For the compiler only. */
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
+  }
+}
+
+type Validated<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] }
+
+interface SchemaIssue {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+/** A payload as it will be read back: JSON, within bounds, accepted by the schema. `where` begins the refusal. */
+export async function storablePayload(
+  schema: PayloadSchema | undefined,
+  payload: unknown,
+  where: string,
+): Promise<Json> {
+  if (!schema) {
+    if (payload === undefined) return null
+    const hint = 'give the job a payload schema, or leave the payload out'
+    throw new EverytickError('PAYLOAD_INVALID', `${where}: the job has no schema and takes no payload`, { hint })
+  }
+  // Checked in the shape the run will see: a Date that becomes text is refused here and not at the first run.
+  const stored: Json = JSON.parse(toJsonText(payload, { what: `${where}: payload` }))
+  await parsePayload(schema, stored, where)
+  return stored
+}
+
+/** What the handler gets; a stored payload may be older than the schema. */
+export async function parsePayload(schema: PayloadSchema, stored: unknown, where: string): Promise<unknown> {
+  let answer = await validate(schema, stored, where)
+  // JSON has no undefined: a payload that was left out is stored as null, and means whichever of both the schema takes.
+  if (answer.issues && stored === null) {
+    const absent = await validate(schema, undefined, where)
+    if (!absent.issues) answer = absent
+  }
+  if (!answer.issues) return answer.value
+  const [first, ...more] = answer.issues
+  const rest = more.length === 0 ? '' : ` (and ${more.length} more)`
+  throw new EverytickError('PAYLOAD_INVALID', `${where}: ${pathText(first)}: ${first?.message ?? 'refused'}${rest}`, {
+    hint: 'change the payload, or the schema of the job',
+  })
+}
+
+async function validate(schema: PayloadSchema, value: unknown, where: string): Promise<Validated<unknown>> {
+  try {
+    return await schema['~standard'].validate(value)
+  } catch (cause) {
+    throw new EverytickError('PAYLOAD_INVALID', `${where}: the schema itself failed: ${String(cause)}`, { cause })
+  }
+}
+
+/** Such as `payload.items[0].sku`. */
+function pathText(issue: SchemaIssue | undefined): string {
+  const keys = (issue?.path ?? []).map((part) => (typeof part === 'object' ? part.key : part))
+  return keys.reduce<string>(
+    (text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${String(key)}`),
+    'payload',
+  )
+}

@@ -1,0 +1,79 @@
+/** Shows a run to people: the row with its instants as Dates; reading and filtering rows is `runs.ts`. */
+import type { Json } from '../json.ts'
+import type { Progress, Run, RunError, ScheduleRef, Trigger } from '../run/run.ts'
+import type { RunState } from '../run/state.ts'
+import { dateOf } from '../schedule/instant.ts'
+
+/** What is left of a value after it was stored as JSON and read again: a Date is text, and what answers nothing is null. */
+export type Stored<T> = T extends { toJSON(): infer U }
+  ? Stored<U>
+  : T extends string | number | boolean | null
+    ? T
+    : T extends void
+      ? null
+      : T extends readonly unknown[]
+        ? { [At in keyof T]: Stored<T[At]> }
+        : T extends object
+          ? { [Key in keyof T as T[Key] extends Callable ? never : Key]: StoredField<T[Key]> }
+          : Json
+
+type Callable = (...args: never[]) => unknown
+type StoredField<T> = undefined extends T ? Stored<Exclude<T, undefined>> | undefined : Stored<T>
+
+export interface RunView<Result = Json> {
+  readonly id: string
+  readonly workspace: string
+  readonly job: string
+  readonly queue: string
+  readonly state: RunState
+  readonly trigger: Trigger
+  readonly priority: number
+  readonly schedule: ScheduleRef | null
+  /** The nominal instant; null when the run was enqueued by hand. */
+  readonly scheduledAt: Date | null
+  readonly dueAt: Date
+  readonly createdAt: Date
+  readonly startedAt: Date | null
+  readonly finishedAt: Date | null
+  readonly payload: Json
+  readonly attempt: number
+  readonly maxAttempts: number
+  /** Grows with every grant to a worker. */
+  readonly fence: number
+  readonly workerId: string | null
+  readonly cancelRequested: boolean
+  readonly idempotencyKey: string | null
+  readonly progress: Progress | null
+  /** What the handler answered; null until it has, and when it answered nothing. */
+  readonly result: Result | null
+  /** Of the last attempt that failed. */
+  readonly error: RunError | null
+}
+
+export function runView(run: Run): RunView {
+  return {
+    id: run.id,
+    workspace: run.workspace,
+    job: run.job,
+    queue: run.queue,
+    state: run.state,
+    trigger: run.trigger,
+    priority: run.priority,
+    schedule: run.schedule,
+    scheduledAt: dateOf(run.scheduledAt),
+    dueAt: new Date(run.dueAt),
+    createdAt: new Date(run.createdAt),
+    startedAt: dateOf(run.startedAt),
+    finishedAt: dateOf(run.finishedAt),
+    payload: run.payload,
+    attempt: run.attempt,
+    maxAttempts: run.policy.retry.attempts,
+    fence: run.fence,
+    workerId: run.workerId,
+    cancelRequested: run.cancelRequested,
+    idempotencyKey: run.idempotencyKey,
+    progress: run.progress,
+    result: run.result,
+    error: run.error,
+  }
+}

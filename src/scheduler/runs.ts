@@ -1,0 +1,138 @@
+/** `app.runs`: reading runs and what operators do to them; nothing here carries a run out. */
+import { EverytickError } from '../errors.ts'
+import {
+  checkKeys,
+  type Duration,
+  readChoice,
+  readDuration,
+  readInteger,
+  readName,
+  refused,
+  shown,
+} from '../options.ts'
+import { RUN_STATES, type RunState } from '../run/state.ts'
+import { scheduleName } from '../schedule-definition.ts'
+import type { JournalEntry, RunFilter } from '../store/contract/history.ts'
+import type { CancelAnswer } from '../store/contract/runs.ts'
+import type { Core } from './core.ts'
+import type { RunHandle } from './enqueue.ts'
+import { type RunView, runView } from './run-view.ts'
+import { waitForEnd } from './wait.ts'
+
+export interface RunListOptions {
+  readonly workspace?: string
+  /** The key of a schedule, in the given workspace or in `default`. */
+  readonly schedule?: string
+  /** Also finds the runs of a schedule that was removed. */
+  readonly scheduleId?: string
+  readonly job?: string
+  readonly queue?: string
+  readonly state?: RunState | readonly RunState[]
+  /** 50 when absent, 1000 at most. */
+  readonly limit?: number
+  /** The last run of the page before. */
+  readonly after?: Pick<RunView, 'createdAt' | 'id'>
+}
+
+export interface JournalView extends Omit<JournalEntry, 'at'> {
+  readonly at: Date
+}
+
+export interface Runs {
+  get(id: string): Promise<RunView | null>
+  /** Live and finished together, newest first. */
+  list(options?: RunListOptions): Promise<RunView[]>
+  /** Resolves when the run has succeeded, failed or was cancelled, wherever that happens. */
+  wait<Result>(run: RunHandle<Result> | string, options?: { readonly timeout?: Duration }): Promise<RunView<Result>>
+  /** A pending run ends at once; a running one has its signal aborted. */
+  cancel(id: string): Promise<Exclude<CancelAnswer, 'not_found'>>
+  /** Brings failed runs back with a new series of attempts; answers the ids it moved. */
+  redrive(ids: string | readonly string[]): Promise<string[]>
+  /** What happened to a run beyond what its row tells, oldest first. */
+  journal(id: string): Promise<JournalView[]>
+}
+
+const FILTERS = ['workspace', 'schedule', 'scheduleId', 'job', 'queue', 'state', 'limit', 'after']
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export function createRuns(core: Core): Runs {
+  const get: Runs['get'] = async (id) => {
+    const run = await (await core.store()).history.run(readId(id))
+    return run && runView(run)
+  }
+  return {
+    get,
+    async list(options = {}) {
+      checkKeys(options, FILTERS, 'runs.list()')
+      const limit = readInteger(options.limit ?? 50, 'limit', [1, 1000])
+      const filter = await readFilter(core, options)
+      const { after } = options
+      const page = {
+        limit,
+        ...(after ? { after: { id: readId(after.id), createdAt: readDate(after.createdAt) } } : {}),
+      }
+      return (await (await core.store()).history.runs(filter, page)).map(runView)
+    },
+    async wait<Result>(run: RunHandle<Result> | string, options: { readonly timeout?: Duration } = {}) {
+      checkKeys(options, ['timeout'], 'runs.wait()')
+      const id = readId(typeof run === 'string' ? run : run?.id)
+      const timeoutMs = options.timeout === undefined ? undefined : readDuration(options.timeout, 'timeout')
+      const look = async (): Promise<RunView> => (await get(id)) ?? Promise.reject(notFound(id))
+      return (await waitForEnd(core, {
+        id,
+        look,
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      })) as RunView<Result>
+    },
+    async cancel(id) {
+      const answer = await (await core.store()).runs.cancel(readId(id), actor(core))
+      if (answer === 'not_found') throw notFound(id)
+      return answer
+    },
+    async redrive(ids) {
+      const list = (typeof ids === 'string' ? [ids] : ids).map(readId)
+      return list.length === 0 ? [] : (await core.store()).runs.redrive(list, actor(core))
+    },
+    async journal(id) {
+      const entries = await (await core.store()).history.journal({ runId: readId(id) })
+      return entries.map((entry) => ({ ...entry, at: new Date(entry.at) }))
+    },
+  }
+}
+
+const actor = ({ settings }: Core): string => settings.name || 'app'
+
+const notFound = (id: string): EverytickError => new EverytickError('RUN_NOT_FOUND', `there is no run ${shown(id)}`)
+
+/** Postgres refuses to compare a uuid with any other text, so other text is no run's id. */
+function readId(id: unknown): string {
+  if (typeof id !== 'string') throw refused(`the id of a run is text, not ${shown(id)}`)
+  const lower = id.toLowerCase()
+  if (!UUID.test(lower)) throw notFound(id)
+  return lower
+}
+
+function readDate(date: unknown): number {
+  if (date instanceof Date && !Number.isNaN(date.getTime())) return date.getTime()
+  throw refused(`after.createdAt is a Date, not ${shown(date)}`, 'pass the last run of the page before')
+}
+
+async function readFilter(core: Core, options: RunListOptions): Promise<RunFilter> {
+  const { workspace, schedule, scheduleId, job, queue, state } = options
+  const states = state === undefined ? [] : typeof state === 'string' ? [state] : state
+  return {
+    ...(workspace === undefined ? {} : { workspace: readName(workspace, 'workspace') }),
+    ...(job === undefined ? {} : { job: readName(job, 'job') }),
+    ...(queue === undefined ? {} : { queue: readName(queue, 'queue') }),
+    ...(states.length === 0 ? {} : { states: states.map((each) => readChoice(each, 'state', RUN_STATES)) }),
+    ...(scheduleId === undefined ? {} : { scheduleId: readId(scheduleId) }),
+    ...(schedule === undefined ? {} : { scheduleId: await idOf(core, schedule, workspace ?? 'default') }),
+  }
+}
+
+async function idOf(core: Core, schedule: string, workspace: string): Promise<string> {
+  const key = readName(schedule, 'schedule')
+  const found = await (await core.store()).schedules.get(workspace, key)
+  if (found) return found.id
+  throw new EverytickError('SCHEDULE_NOT_FOUND', `there is no ${scheduleName({ workspace, key })}`)
+}

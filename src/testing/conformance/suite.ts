@@ -1,0 +1,48 @@
+/** The whole suite, one group per file of the store contract and for the races between its verbs; the promises stand in those files. */
+import { describe } from 'vitest'
+import type { Store } from '../../store/contract/store.ts'
+import { claimsGroup } from './claims.ts'
+import { claimsRenewGroup } from './claims-renew.ts'
+import { claimsSettleGroup } from './claims-settle.ts'
+import { declareGroup, type Group, type StoreHarness } from './harness.ts'
+import { historyGroup } from './history.ts'
+import { hostileTextGroup } from './hostile-text.ts'
+import { locksGroup } from './locks.ts'
+import { planningGroup } from './planning.ts'
+import { planningRecordGroup } from './planning-record.ts'
+import { racesOfPlansGroup } from './races-of-plans.ts'
+import { racesOfRunsGroup } from './races-of-runs.ts'
+import { runsGroup } from './runs.ts'
+import { runsOperatedGroup } from './runs-operated.ts'
+import { scheduleEditsGroup } from './schedule-edits.ts'
+import { schedulePausesGroup } from './schedule-pauses.ts'
+import { schedulesGroup } from './schedules.ts'
+import { storeGroup } from './store.ts'
+import { transactionsGroup } from './transactions.ts'
+import { transitionsGroup } from './transitions.ts'
+import { upkeepGroup } from './upkeep.ts'
+import { wakeGroup } from './wake.ts'
+import { workersGroup } from './workers.ts'
+
+const GROUPS: Readonly<Record<string, readonly Group[]>> = {
+  store: [storeGroup, hostileTextGroup],
+  schedules: [schedulesGroup, scheduleEditsGroup, schedulePausesGroup],
+  planning: [planningGroup, planningRecordGroup],
+  runs: [runsGroup, runsOperatedGroup],
+  claims: [claimsGroup, claimsRenewGroup, claimsSettleGroup, transitionsGroup],
+  history: [historyGroup],
+  locks: [locksGroup],
+  workers: [workersGroup],
+  upkeep: [upkeepGroup],
+  wake: [wakeGroup],
+  transactions: [transactionsGroup],
+  races: [racesOfPlansGroup, racesOfRunsGroup],
+}
+
+/** Declares, as vitest tests, everything the engine relies on; each test gets a fresh store from the harness. */
+export function storeConformance<S extends Store>(name: string, harness: StoreHarness<S>): void {
+  describe(`the store "${name}"`, () => {
+    for (const [title, groups] of Object.entries(GROUPS))
+      for (const group of groups) declareGroup(title, group, harness)
+  })
+}

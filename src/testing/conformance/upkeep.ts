@@ -1,0 +1,175 @@
+/** Forgetting: what is older than its retention leaves, in bounded steps; what is younger, or still at work, stays. */
+import { expect } from 'vitest'
+import type { Store } from '../../store/contract/store.ts'
+import type { Retention } from '../../store/contract/upkeep.ts'
+import type { Group } from './harness.ts'
+import {
+  againIn,
+  claimed,
+  DAY,
+  enqueued,
+  HOUR,
+  newRun,
+  planFor,
+  plannedAhead,
+  putNew,
+  running,
+  SUCCEEDED,
+  settled,
+  settlement,
+  statesOf,
+} from './samples.ts'
+
+const YEARS = 1000 * DAY
+const keeping = (change: Partial<Retention>): Retention => ({
+  historyMs: YEARS,
+  journalMs: YEARS,
+  idempotencyMs: YEARS,
+  workersMs: YEARS,
+  ...change,
+})
+
+/** Step by step until nothing more is to be done; answers how much left, and in how many steps. */
+async function tidied(store: Store, change: Partial<Retention>): Promise<{ removed: number; steps: number }> {
+  let removed = 0
+  for (let steps = 1; steps <= 100; steps += 1) {
+    const step = await store.upkeep.tidy(keeping(change))
+    removed += step.removed
+    if (!step.more) return { removed, steps }
+  }
+  throw new Error('tidying did not come to an end')
+}
+
+export const upkeepGroup: Group = (promise) => {
+  promise(
+    'forgets finished runs after their retention, and not before',
+    { kills: 'history is never forgotten' },
+    async ({ store, advance }) => {
+      const run = await running(store)
+      await settled(store, run, SUCCEEDED)
+      await advance(HOUR)
+      await tidied(store, { historyMs: DAY })
+      expect(await statesOf(store, [run.id])).toEqual(['succeeded'])
+      // By whole days: a store may keep a run until the day it finished on lies outside the retention.
+      await advance(2 * DAY)
+      const { removed } = await tidied(store, { historyMs: DAY })
+      expect(removed).toBeGreaterThan(0)
+      expect(await statesOf(store, [run.id])).toEqual([null])
+      expect(await store.upkeep.tidy(keeping({ historyMs: DAY }))).toEqual({ removed: 0, more: false })
+    },
+  )
+
+  promise(
+    'goes by when a run finished, not by when it was made',
+    { kills: 'retention counts from the creation' },
+    async ({ store, advance }) => {
+      const old = await running(store)
+      await advance(20 * DAY)
+      await settled(store, old, SUCCEEDED)
+      await tidied(store, { historyMs: 5 * DAY })
+      expect(await statesOf(store, [old.id])).toEqual(['succeeded'])
+    },
+  )
+
+  promise(
+    'forgets no run that is still to be done, and no schedule',
+    { kills: 'tidying takes live runs' },
+    async ({ store, advance }) => {
+      const { schedule, ids } = await plannedAhead(store, 1)
+      const [waiting, live] = [await enqueued(store, { idempotencyKey: 'order-1' }), await running(store)]
+      await advance(100 * DAY)
+      await tidied(store, { historyMs: DAY, journalMs: DAY, idempotencyMs: DAY, workersMs: DAY })
+      expect(await statesOf(store, [...ids, waiting, live.id])).toEqual(['pending', 'pending', 'running'])
+      expect(await store.schedules.get('default', 'sync')).toEqual(schedule)
+      expect(await store.claims.expired(10)).toMatchObject([{ id: live.id }])
+    },
+  )
+
+  promise(
+    'forgets the journal and non-runs after their retention',
+    { kills: 'the journal is never forgotten' },
+    async ({ store, advance }) => {
+      const schedule = await putNew(store)
+      const nonRuns = [{ state: 'missed', reason: 'window', fromAt: 1, toAt: 2, count: 2 }] as const
+      await store.planning.record([planFor(schedule, 0, { nonRuns, watermarkAt: 2 })])
+      const run = await running(store)
+      await settled(store, run, againIn(HOUR))
+      const told = async (): Promise<number[]> => [
+        (await store.history.journal({ runId: run.id })).length,
+        (await store.history.nonRuns(schedule.id)).length,
+      ]
+      await advance(HOUR)
+      await tidied(store, { journalMs: DAY })
+      expect(await told()).toEqual([1, 1])
+      await advance(2 * DAY)
+      await tidied(store, { journalMs: DAY })
+      expect(await told()).toEqual([0, 0])
+    },
+  )
+
+  promise(
+    'forgets an idempotency key after its retention, and then takes it anew',
+    { kills: 'idempotency keys are never forgotten' },
+    async ({ store, advance }) => {
+      const first = await enqueued(store, { idempotencyKey: 'order-1' })
+      await advance(HOUR)
+      await tidied(store, { idempotencyMs: DAY })
+      expect(await enqueued(store, { idempotencyKey: 'order-1' })).toBe(first)
+      await advance(2 * DAY)
+      await tidied(store, { idempotencyMs: DAY })
+      const next = newRun({ idempotencyKey: 'order-1' })
+      expect(await store.runs.enqueue([next])).toEqual([{ id: next.id, created: true }])
+    },
+  )
+
+  promise(
+    'drops workers that were not seen for long',
+    { kills: 'dead workers stay on the list' },
+    async ({ store, advance }) => {
+      const info = { host: 'h', pid: 1, roles: ['worker'], queues: {}, tzdata: '2026f', busy: 0 } as const
+      await store.workers.beat({ id: 'gone', ...info })
+      await advance(HOUR)
+      await store.workers.beat({ id: 'here', ...info })
+      await tidied(store, { workersMs: HOUR / 2 })
+      expect(await store.workers.list()).toMatchObject([{ id: 'here' }])
+    },
+  )
+
+  promise(
+    'comes to an end over thousands of rows, and leaves none of them',
+    { kills: 'tidying stops after its first step' },
+    async ({ store, advance }) => {
+      for (let batch = 0; batch < 3; batch += 1) {
+        const keys = Array.from({ length: 1000 }, (_, i) => `${batch}/${i}`)
+        await store.runs.enqueue(keys.map((idempotencyKey) => newRun({ idempotencyKey })))
+        const runs = await claimed(store, { wanted: [{ queue: 'default', limit: 1000 }] })
+        await store.claims.settle(runs.map((run) => settlement(run, SUCCEEDED)))
+      }
+      await advance(3 * DAY)
+      const { removed } = await tidied(store, { historyMs: DAY, idempotencyMs: DAY })
+      expect(removed).toBeGreaterThan(0)
+      expect(await store.history.runs({}, { limit: 10 })).toEqual([])
+      const again = newRun({ idempotencyKey: '2/999' })
+      expect(await store.runs.enqueue([again])).toEqual([{ id: again.id, created: true }])
+    },
+  )
+
+  promise(
+    'keeps taking results after a long time without upkeep',
+    { kills: 'a day that nobody prepared takes no results' },
+    async ({ store, advance }) => {
+      await advance(90 * DAY)
+      const [late, later] = [await running(store), await running(store)]
+      expect(await settled(store, late, SUCCEEDED)).toBe('accepted')
+      await settled(store, later, againIn(0))
+      await tidied(store, { historyMs: 5 * DAY, journalMs: 5 * DAY })
+      expect(await statesOf(store, [late.id])).toEqual(['succeeded'])
+      expect(await store.history.journal({ runId: later.id })).toHaveLength(1)
+      const [again] = await claimed(store, { wanted: [{ queue: later.queue, limit: 1 }] })
+      expect(await settled(store, again!, SUCCEEDED)).toBe('accepted')
+      await advance(10 * DAY)
+      await tidied(store, { historyMs: 5 * DAY, journalMs: 5 * DAY })
+      expect(await statesOf(store, [late.id, later.id])).toEqual([null, null])
+    },
+  )
+}

@@ -1,0 +1,99 @@
+/** Hints: new work is announced, also by other processes, until the listener goes. A store may say more than it must, never less. */
+import { expect } from 'vitest'
+import type { Store } from '../../store/contract/store.ts'
+import type { Hint } from '../../store/contract/wake.ts'
+import type { Group } from './harness.ts'
+import { newRun, putNew } from './samples.ts'
+
+interface Ear {
+  /** Resolves with the first hint of this kind, or one that means everything, that comes after this call. */
+  hears(kind: 'runs' | 'schedules'): Promise<Hint>
+  readonly heard: readonly Hint[]
+  stop(): Promise<void>
+}
+
+async function listening(store: Store): Promise<Ear> {
+  const heard: Hint[] = []
+  const waiting = new Set<(hint: Hint) => void>()
+  const stop = await store.wake.listen((hint) => {
+    heard.push(hint)
+    for (const tell of [...waiting]) tell(hint)
+  })
+  const hears = (kind: Hint['kind']): Promise<Hint> =>
+    new Promise((resolve) => {
+      const tell = (hint: Hint): void => {
+        if (hint.kind !== kind && hint.kind !== 'all') return
+        waiting.delete(tell)
+        resolve(hint)
+      }
+      waiting.add(tell)
+    })
+  return { hears, heard, stop }
+}
+
+export const wakeGroup: Group = (promise) => {
+  promise(
+    'announces runs that were enqueued, with their queues',
+    { kills: 'an enqueue wakes nobody' },
+    async ({ store }) => {
+      const ear = await listening(store)
+      const hint = ear.hears('runs')
+      await store.runs.enqueue([newRun({ queue: 'mail' }), newRun({ queue: 'slow' })])
+      const { kind, ...rest } = await hint
+      if (kind === 'runs') expect((rest as { queues: string[] }).queues.toSorted()).toEqual(['mail', 'slow'])
+      await ear.stop()
+    },
+  )
+
+  promise('announces schedules that were put', { kills: 'a new schedule wakes nobody' }, async ({ store }) => {
+    const ear = await listening(store)
+    const hint = ear.hears('schedules')
+    await putNew(store)
+    await hint
+    await ear.stop()
+  })
+
+  promise(
+    'announces what other processes write',
+    { kills: 'hints stay inside one process', needs: 'second' },
+    async ({ store, second }) => {
+      const other = await second()
+      const ear = await listening(store)
+      const runs = ear.hears('runs')
+      await other.runs.enqueue([newRun()])
+      await runs
+      const schedules = ear.hears('schedules')
+      await putNew(other)
+      await schedules
+      await ear.stop()
+    },
+  )
+
+  promise(
+    'tells every listener, until it stops listening',
+    { kills: 'a listener that left is still told' },
+    async ({ store }) => {
+      const [gone, here] = [await listening(store), await listening(store)]
+      const both = [gone.hears('runs'), here.hears('runs')]
+      await store.runs.enqueue([newRun()])
+      await Promise.all(both)
+      await gone.stop()
+      await gone.stop()
+      const before = gone.heard.length
+      const hint = here.hears('runs')
+      await store.runs.enqueue([newRun()])
+      await hint
+      expect(gone.heard).toHaveLength(before)
+      await here.stop()
+    },
+  )
+
+  promise(
+    'may be closed while somebody listens',
+    { kills: 'a listener keeps the store from closing' },
+    async ({ store }) => {
+      await listening(store)
+      await store.close()
+    },
+  )
+}

@@ -1,0 +1,169 @@
+/** `app.schedules`: what users do to schedules, on a real store in memory and a clock that stands still. */
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { defineJob, schedule } from '../../src/index.ts'
+import { createTestEverytick, type TestEverytick } from '../../src/testing/test-everytick.ts'
+
+const noop = defineJob({ name: 'noop', run: () => {} })
+const digest = defineJob({ name: 'send-digest', payload: z.object({ accountId: z.string() }), run: () => {} })
+const start = (schedules = [] as ReturnType<typeof schedule>[]): Promise<TestEverytick> =>
+  createTestEverytick({ now: '2027-05-01T00:00:30Z', jobs: [noop, digest], schedules })
+const hourly = { key: 'hourly', every: '1h', job: noop } as const
+
+describe('upsert', () => {
+  it('creates, then changes, then leaves alone what is the same', async () => {
+    await using t = await start()
+    const created = await t.app.schedules.upsert(hourly)
+    expect(created).toMatchObject({ created: true, changed: true, nextFireAt: new Date('2027-05-01T01:00:00Z') })
+    const { id } = created
+    expect(await t.app.schedules.upsert(hourly)).toEqual({ ...created, created: false, changed: false })
+    const changed = await t.app.schedules.upsert({ ...hourly, every: '10m' })
+    expect(changed).toEqual({ id, created: false, changed: true, nextFireAt: new Date('2027-05-01T00:10:00Z') })
+  })
+
+  it('keeps workspaces apart, and can be read back in the words it was written in', async () => {
+    await using t = await start()
+    await t.app.schedules.upsert({
+      workspace: 't_42',
+      key: 'digest',
+      cron: '0 9 * * 1-5',
+      timezone: 'Europe/Berlin',
+      job: digest,
+      payload: { accountId: 't_42' },
+      catchUp: 'all',
+      catchUpWindow: '90m',
+      description: 'the morning mail',
+      tags: ['mail', 'mail', 'morning'],
+      metadata: { plan: 'pro' },
+      retry: { attempts: 7, base: '30s' },
+      timeout: 90_000,
+      priority: 8,
+    })
+    expect(await t.app.schedules.get('default', 'digest')).toBeNull()
+    expect(await t.app.schedules.get('t_42', 'digest')).toMatchObject({
+      workspace: 't_42',
+      key: 'digest',
+      when: 'Monday to Friday at 09:00 Europe/Berlin.',
+      cron: '0 9 * * 1-5',
+      timezone: 'Europe/Berlin',
+      job: 'send-digest',
+      payload: { accountId: 't_42' },
+      catchUp: 'all',
+      catchUpWindow: '1h30m',
+      catchUpLimit: 100,
+      description: 'the morning mail',
+      tags: ['mail', 'morning'],
+      metadata: { plan: 'pro' },
+      source: 'api',
+      retry: { attempts: 7, backoff: 'exponential', base: '30s', max: '1h' },
+      timeout: '1m30s',
+      priority: 8,
+      revision: 1,
+      paused: null,
+      quarantined: null,
+      nextFireAt: new Date('2027-05-03T07:00:00Z'),
+    })
+  })
+
+  it('refuses a payload that does not fit, by name and path, and writes nothing', async () => {
+    await using t = await start()
+    const bad = { workspace: 't_42', key: 'digest', every: '1h', job: digest, payload: { accountId: 7 } } as never
+    await expect(t.app.schedules.upsertMany([hourly, bad])).rejects.toMatchObject({
+      code: 'PAYLOAD_INVALID',
+      message: expect.stringMatching(/^schedule "digest" \(t_42\) → job "send-digest": payload\.accountId: /),
+    })
+    expect(await t.app.schedules.list()).toEqual([])
+  })
+
+  it('refuses a job that the app does not have, and the same key twice in one call', async () => {
+    await using t = await start()
+    await expect(t.app.schedules.upsert({ ...hourly, job: 'noob' })).rejects.toMatchObject({ code: 'JOB_UNKNOWN' })
+    await expect(t.app.schedules.upsertMany([hourly, hourly])).rejects.toMatchObject({ code: 'DUPLICATE_KEY' })
+  })
+})
+
+describe('reading', () => {
+  it('lists page by page in order of workspace and key', async () => {
+    await using t = await start()
+    const keys = ['b', 'a', 'c']
+    await t.app.schedules.upsertMany(keys.map((key) => ({ ...hourly, key, workspace: key === 'c' ? 'a' : 'b' })))
+    const [first, second] = await t.app.schedules.list({ limit: 2 })
+    expect([first, second].map((each) => [each!.workspace, each!.key])).toEqual([
+      ['a', 'c'],
+      ['b', 'a'],
+    ])
+    expect((await t.app.schedules.list({ limit: 2, after: second! })).map(({ key }) => key)).toEqual(['b'])
+    expect((await t.app.schedules.list({ workspace: 'a' })).map(({ key }) => key)).toEqual(['c'])
+  })
+
+  it('tells the coming occurrences', async () => {
+    await using t = await start([schedule(hourly)])
+    expect((await t.app.schedules.next('default', 'hourly', 2)).map((at) => at.toISOString())).toEqual([
+      '2027-05-01T01:00:00.000Z',
+      '2027-05-01T02:00:00.000Z',
+    ])
+    await expect(t.app.schedules.next('default', 'weekly')).rejects.toMatchObject({ code: 'SCHEDULE_NOT_FOUND' })
+  })
+})
+
+describe('a pause', () => {
+  it('stops the schedule, says why, and leaves a record of what it kept from running', async () => {
+    await using t = await start([schedule(hourly)])
+    await t.advanceTo('2027-05-01T01:30:00Z')
+    const until = new Date('2027-06-01T00:00:00Z')
+    await t.app.schedules.pause('default', 'hourly', { reason: 'trial ended', by: 'ana', until })
+    const paused = (await t.app.schedules.get('default', 'hourly'))!
+    expect(paused).toMatchObject({ paused: { reason: 'trial ended', by: 'ana', until }, nextFireAt: null })
+    await t.advanceTo('2027-05-01T04:30:00Z')
+    await t.app.schedules.resume('default', 'hourly')
+    expect(await t.app.schedules.get('default', 'hourly')).toMatchObject({
+      paused: null,
+      nextFireAt: new Date('2027-05-01T05:00:00Z'),
+    })
+    await t.advanceTo('2027-05-01T05:30:00Z')
+    expect(t.runs().map(({ scheduledAt }) => scheduledAt!.getUTCHours())).toEqual([1, 5])
+    expect(await t.store.history.nonRuns(paused.id)).toMatchObject([
+      {
+        state: 'skipped',
+        reason: 'paused',
+        fromAt: Date.parse('2027-05-01T02:00:00Z'),
+        toAt: Date.parse('2027-05-01T04:00:00Z'),
+        count: 3,
+      },
+    ])
+  })
+
+  it('survives an edit, and resuming twice is resuming once', async () => {
+    await using t = await start([schedule(hourly)])
+    await t.app.schedules.pause('default', 'hourly')
+    await t.app.schedules.upsert({ ...hourly, every: '30m' })
+    expect((await t.app.schedules.get('default', 'hourly'))!.paused).not.toBeNull()
+    await t.app.schedules.resume('default', 'hourly')
+    await t.app.schedules.resume('default', 'hourly')
+    await t.advance('1h')
+    expect(t.runs()).toHaveLength(2)
+  })
+
+  it('of a schedule that is not there is refused', async () => {
+    await using t = await start()
+    await expect(t.app.schedules.pause('t_1', 'gone')).rejects.toMatchObject({ code: 'SCHEDULE_NOT_FOUND' })
+    await expect(t.app.schedules.resume('t_1', 'gone')).rejects.toMatchObject({ code: 'SCHEDULE_NOT_FOUND' })
+  })
+})
+
+describe('removing', () => {
+  it('ends the schedule, and says whether there was one', async () => {
+    await using t = await start([schedule(hourly)])
+    expect(await t.app.schedules.remove('default', 'hourly')).toBe(true)
+    expect(await t.app.schedules.remove('default', 'hourly')).toBe(false)
+    await t.advance('1d')
+    expect(t.runs()).toEqual([])
+  })
+
+  it('takes a whole workspace, and only that one', async () => {
+    await using t = await start([schedule(hourly)])
+    await t.app.schedules.upsertMany(['a', 'b'].map((key) => ({ ...hourly, key, workspace: 't_42' })))
+    expect(await t.app.schedules.removeWorkspace('t_42')).toBe(2)
+    expect((await t.app.schedules.list()).map(({ key }) => key)).toEqual(['hourly'])
+  })
+})

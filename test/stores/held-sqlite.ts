@@ -1,0 +1,55 @@
+/** A SQLite store stopped inside one transaction: the real verbs on a connection that never commits by itself. */
+import { setImmediate as afterIo } from 'node:timers/promises'
+import { claimStore } from '../../src/store/sqlite/claims.ts'
+import type { Connection } from '../../src/store/sqlite/connection.ts'
+import { openDatabase } from '../../src/store/sqlite/driver.ts'
+import { historyStore } from '../../src/store/sqlite/history.ts'
+import { lockStore } from '../../src/store/sqlite/locks.ts'
+import { planningStore } from '../../src/store/sqlite/planning.ts'
+import { runStore } from '../../src/store/sqlite/runs.ts'
+import { scheduleStore } from '../../src/store/sqlite/schedules.ts'
+import { upkeepStore } from '../../src/store/sqlite/upkeep.ts'
+import { workerStore } from '../../src/store/sqlite/workers.ts'
+import type { HeldStore } from '../../src/testing.ts'
+import type { Clock } from '../../src/time/clock.ts'
+
+export async function heldSqlite({ path, clock }: { path: string; clock: Clock }): Promise<HeldStore> {
+  const database = await openDatabase(path)
+  database.exec('begin immediate')
+  const connection: Connection = {
+    all: <R>(text: string, ...values: (string | number | null)[]) => database.prepare(text).all(...values) as R[],
+    run: (text, ...values) => Number(database.prepare(text).run(...values).changes),
+    exec: (text) => database.exec(text),
+    read: async (work) => work(),
+    write: async (work) => work(),
+    close: async () => {},
+  }
+  const wake = { hint: () => {}, stop: () => {}, listen: async () => async () => {} }
+  const end = async (how: string): Promise<void> => {
+    database.exec(how)
+    database.close()
+  }
+  return {
+    store: {
+      name: 'held',
+      schedules: scheduleStore(connection, clock, wake),
+      planning: planningStore(connection, clock, wake),
+      runs: runStore(connection, clock, wake),
+      claims: claimStore(connection, clock, wake),
+      history: historyStore(connection),
+      locks: lockStore(connection, clock),
+      workers: workerStore(connection, clock),
+      upkeep: upkeepStore(connection, clock),
+      wake,
+      now: async () => clock.now(),
+      close: async () => {},
+    },
+    commit: () => end('commit'),
+    rollback: () => end('rollback'),
+    async waitedFor() {
+      // Every other writer waits; a verb begins its write in the turn after the one it was called in.
+      await afterIo()
+      await afterIo()
+    },
+  }
+}
