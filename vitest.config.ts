@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     reporters: ['default', './test/closing-line.ts'],
+    globalSetup: ['test/postgres/global-setup.ts'],
     testTimeout: 60_000,
     pool: 'forks',
   },

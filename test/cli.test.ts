@@ -144,14 +144,6 @@ describe.concurrent('the program', () => {
     expect(helpNext?.out).toContain('--from <instant>')
     expect([version, help, helpNext].map((ended) => ended?.code)).toEqual([0, 0, 0])
   })
-
-  it('has a sample to show, in words and as JSON', async () => {
-    const [words, json] = await Promise.all([everytick(['sample']), everytick(['sample', '--json'])])
-    expect(words.out).toContain('Every day at 02:30 Europe/Berlin.')
-    expect(words.out).toContain('does not exist')
-    const samples: { next: string[] }[] = JSON.parse(json.out)
-    expect(samples.map((sample) => sample.next.length)).toEqual([2, 2, 2, 2, 2, 2])
-  })
 })
 
 describe('on a terminal', () => {

@@ -1,6 +1,7 @@
 /** The commands and options of the command line and their help; each command's work is loaded only when it is called. */
 import { Command, CommanderError, Option } from 'commander'
 import type { NextOptions } from './commands/next.ts'
+import type { SampleOptions } from './commands/sample.ts'
 import { surroundings } from './config.ts'
 import type { View } from './print.ts'
 import type { TimingOptions } from './timing-input.ts'
@@ -54,11 +55,12 @@ export function createProgram(write: (text: string) => void): Command {
 
   program
     .command('sample')
-    .description('show a few schedules and what comes next')
-    .option('--json', 'print JSON')
-    .action(async (options: { json?: boolean }) => {
+    .description('run the scheduler on SQLite with a few schedules, a line per run')
+    .option('--db <path>', 'where the database lies', '.everytick/sample.db')
+    .option('--seconds <number>', 'stop by itself after so long')
+    .action(async (options: SampleOptions) => {
       const [{ sample }, shown] = await Promise.all([import('./commands/sample.ts'), view()])
-      write(sample(options, shown))
+      await sample(options, shown, write)
     })
 
   return program
