@@ -88,10 +88,14 @@ function onlyThese(promises) {
   return [`--testNamePattern=(${titles.join('|')})$`]
 }
 
-const standsOnce = (text, find) => text.split(find).length === 2
+function standsOnce(text, find) {
+  return text.split(find).length === 2
+}
 
 /** In the sources as they are; the second of two edits to one file is judged by the untouched file too. */
-const isThere = ({ file, find }) => standsOnce(readFileSync(join(root, file), 'utf8'), find)
+function isThere({ file, find }) {
+  return standsOnce(readFileSync(join(root, file), 'utf8'), find)
+}
 
 function apply(path, { find, replace }) {
   const text = readFileSync(path, 'utf8')

@@ -91,3 +91,17 @@ describe('a NUL, which neither store can hold', () => {
     expect(back('\\\\\0\\u0000')).toBe('\\\\\ufffd\\u0000')
   })
 })
+
+describe('text that no database can hold', () => {
+  it.each(['a\0b', 'a\ud83db', 'a\ude42b', '\\\0'])('is refused when strict, and mended otherwise: %j', (text) => {
+    expect(() => toJsonText({ text }, { what: 'payload', strict: true })).toThrow(
+      expect.objectContaining({ code: 'JSON_INVALID' }),
+    )
+    const mended = text.replace(/\0|\p{Surrogate}/u, '\ufffd')
+    expect(JSON.parse(toJsonText({ text }, { what: 'result' }))).toEqual({ text: mended })
+  })
+
+  it.each(['\\u0000', '\\\\u0000 \\ud83d', '🙂', '\u2028'])('is not found in %j', (text) => {
+    expect(JSON.parse(toJsonText({ text }, { what: 'payload', strict: true }))).toEqual({ text })
+  })
+})

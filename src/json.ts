@@ -10,16 +10,22 @@ interface Bounds {
   /** How the value is named in the refusal, such as `payload`. */
   readonly what: string
   readonly maxBytes?: number
+  /** Refuses text that no database can hold, instead of putting the replacement character in its place. */
+  readonly strict?: boolean
 }
 
 /**
  * The value as JSON text, refused when it cannot be stored faithfully: too large, too deep, a cycle, a BigInt. A value
  * that is `undefined` becomes null, as a job without a result has none.
  */
-export function toJsonText(value: unknown, { what, maxBytes = MAX_JSON_BYTES }: Bounds): string {
-  const text = stringify(value, what)
+export function toJsonText(value: unknown, { what, maxBytes = MAX_JSON_BYTES, strict = false }: Bounds): string {
+  const written = stringify(value, what)
+  const text = wellFormed(written)
+  if (strict && text !== written) {
+    throw new EverytickError('JSON_INVALID', `${what} holds a NUL or half a character, which no database can store`)
+  }
   // A UTF-16 unit is at most three bytes of UTF-8, so short texts need no counting.
-  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return wellFormed(text)
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text
   const size = `${Math.ceil(Buffer.byteLength(text) / 1024)} KiB`
   throw new EverytickError('JSON_TOO_LARGE', `${what} is ${size}, more than ${Math.floor(maxBytes / 1024)} KiB`, {
     hint: 'store the data elsewhere and pass its address',
@@ -37,9 +43,13 @@ function stringify(value: unknown, what: string): string {
   throw new EverytickError('JSON_INVALID', `${what} is not plain JSON: ${reason}`, { hint: 'pass plain data' })
 }
 
-/** Postgres refuses a NUL inside JSON text, and SQLite cuts text at one, so neither store gets to see it. */
+/**
+ * Postgres refuses a NUL and half of a surrogate pair inside JSON, and SQLite cuts text at a NUL. JSON.stringify writes
+ * both as escapes, and whole pairs as they are.
+ */
 function wellFormed(text: string): string {
-  return text.includes('\\u0000') ? text.replaceAll(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\\ufffd') : text
+  if (!text.includes('\\u')) return text
+  return text.replaceAll(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g, '$1\\ufffd')
 }
 
 function tooDeep(value: unknown, left: number): boolean {

@@ -1,15 +1,7 @@
 /** Chooses which of the occurrences missed while nobody was planning still become runs; the rest are one range record each. */
 import type { CatchUpPolicy } from '../schedule/schedule.ts'
 import type { Timing } from '../schedule/timing.ts'
-
-/** Occurrences that never become runs, folded into a range. */
-export interface NonRun {
-  readonly state: 'missed' | 'skipped'
-  readonly reason: 'window' | 'limit' | 'policy' | 'paused'
-  readonly fromAt: number
-  readonly toAt: number
-  readonly count: number
-}
+import type { NonRun } from './non-run.ts'
 
 export interface CaughtUp {
   /** Occurrences at or before this become no run; later ones do, one by one. */

@@ -18,6 +18,7 @@ function schedule(change: Partial<DueSchedule> = {}): DueSchedule {
     catchUp: { catchUp: 'latest', windowMs: 24 * HOUR, limit: 100 },
     nextAt: 10 * MINUTE,
     watermarkAt: 9 * MINUTE,
+    pausedUntil: null,
     ...change,
   }
 }
@@ -51,6 +52,7 @@ describe('a plan', () => {
         },
       ],
       nonRuns: [],
+      resumes: false,
     })
   })
 
@@ -173,5 +175,26 @@ describe('plans, one after the other, with outages between them', () => {
       },
     )
     fc.assert(property, { numRuns: 300 })
+  })
+})
+
+describe('a schedule that is paused until an instant', () => {
+  it('ends its pause there: what was passed over is one record, and the next occurrence comes after', () => {
+    const paused = schedule({ nextAt: 20 * MINUTE, pausedUntil: 20 * MINUTE, watermarkAt: 9 * MINUTE })
+    expect(plan(paused, at(20 * MINUTE - 5000))).toEqual({
+      scheduleId: paused.id,
+      revision: 4,
+      expectedNextAt: 20 * MINUTE,
+      nextAt: 21 * MINUTE,
+      watermarkAt: 20 * MINUTE,
+      runs: [],
+      nonRuns: [{ state: 'skipped', reason: 'paused', fromAt: 10 * MINUTE, toAt: 20 * MINUTE, count: 11 }],
+      resumes: true,
+    })
+  })
+
+  it('has nothing on record when no occurrence fell into the pause', () => {
+    const paused = schedule({ nextAt: 9.5 * MINUTE, pausedUntil: 9.5 * MINUTE, watermarkAt: 9 * MINUTE })
+    expect(plan(paused, at(9.5 * MINUTE))).toMatchObject({ nonRuns: [], nextAt: 10 * MINUTE, resumes: true })
   })
 })

@@ -2,7 +2,8 @@
 import { EverytickError } from '../errors.ts'
 import { type CatchUpPolicy, seedOf, type TimingSpec, timingOf } from '../schedule/schedule.ts'
 import type { Timing } from '../schedule/timing.ts'
-import { catchUp, type NonRun } from './catch-up.ts'
+import { catchUp } from './catch-up.ts'
+import { type NonRun, pausedRange } from './non-run.ts'
 import { occurrenceId } from './occurrence.ts'
 
 /** What planning needs to know of a schedule whose cursor has come near. */
@@ -15,6 +16,8 @@ export interface DueSchedule {
   readonly catchUp: CatchUpPolicy
   readonly nextAt: number
   readonly watermarkAt: number
+  /** Set when the schedule is paused until then; its cursor stands there. */
+  readonly pausedUntil: number | null
 }
 
 export interface PlannedRun {
@@ -34,6 +37,8 @@ export interface Plan {
   readonly watermarkAt: number
   readonly runs: readonly PlannedRun[]
   readonly nonRuns: readonly NonRun[]
+  /** Whether the schedule's pause ends with this plan. */
+  readonly resumes: boolean
 }
 
 export interface PlanWindow {
@@ -48,6 +53,7 @@ export interface PlanWindow {
 
 export function plan(schedule: DueSchedule, window: PlanWindow): Plan {
   const timing = timingOf(schedule.timing, seedOf(schedule))
+  if (schedule.pausedUntil !== null) return endOfPause(timing, schedule, schedule.pausedUntil)
   const first = firstOpen(timing, schedule)
   const late = first !== null && first < window.now - window.graceMs
   const caught = late ? catchUp(timing, schedule.catchUp, { firstAt: first, now: window.now }) : null
@@ -71,6 +77,22 @@ export function plan(schedule: DueSchedule, window: PlanWindow): Plan {
     watermarkAt: Math.max(schedule.watermarkAt, runs.at(-1)?.scheduledAt ?? 0, caught?.nonRuns.at(-1)?.toAt ?? 0),
     runs,
     nonRuns: caught?.nonRuns ?? [],
+    resumes: false,
+  }
+}
+
+/** What the pause kept from running is one record; what comes after its end is planned from then on, like any other. */
+function endOfPause(timing: Timing, schedule: DueSchedule, untilAt: number): Plan {
+  const watermarkAt = Math.max(schedule.watermarkAt, untilAt)
+  return {
+    scheduleId: schedule.id,
+    revision: schedule.revision,
+    expectedNextAt: schedule.nextAt,
+    nextAt: advance(timing, watermarkAt),
+    watermarkAt,
+    runs: [],
+    nonRuns: pausedRange(timing, schedule.watermarkAt, untilAt),
+    resumes: true,
   }
 }
 

@@ -34,7 +34,7 @@ export async function storablePayload(
     throw new EverytickError('PAYLOAD_INVALID', `${where}: the job has no schema and takes no payload`, { hint })
   }
   // Checked in the shape the run will see: a Date that becomes text is refused here and not at the first run.
-  const stored: Json = JSON.parse(toJsonText(payload, { what: `${where}: payload` }))
+  const stored: Json = JSON.parse(toJsonText(payload, { what: `${where}: payload`, strict: true }))
   await parsePayload(schema, stored, where)
   return stored
 }

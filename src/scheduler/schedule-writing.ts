@@ -1,7 +1,7 @@
 /** Decides what a new, changed or resumed schedule is written as: its definition, its first occurrence, what a pause passed over. */
 
 import { readWork } from '../job.ts'
-import type { NonRun } from '../plan/catch-up.ts'
+import { pausedRange } from '../plan/non-run.ts'
 import { type Schedule, type ScheduleDefinition, seedOf, timingOf } from '../schedule/schedule.ts'
 import { type DeclaredSchedule, jobOf, scheduleName } from '../schedule-definition.ts'
 import type { Executor } from '../store/contract/executor.ts'
@@ -40,12 +40,17 @@ export async function putSchedules(
 ): Promise<{ readonly answers: readonly PutAnswer[]; readonly now: number }> {
   const store = await core.store()
   const now = await store.now()
-  const puts = definitions.map((definition) => ({
-    id: core.newId(),
-    definition,
-    nextAt: timingOf(definition.timing, seedOf(definition)).nextAt(now),
-    watermarkAt: now,
-  }))
+  const puts = definitions.map((definition) => {
+    const { timing } = definition
+    // A single instant is an occurrence even when it has passed: the catch-up policy says what becomes of it.
+    const watermarkAt = timing.kind === 'once' ? Math.min(now, timing.at - 1) : now
+    return {
+      id: core.newId(),
+      definition,
+      nextAt: timingOf(timing, seedOf(definition)).nextAt(watermarkAt),
+      watermarkAt,
+    }
+  })
   return { answers: await store.schedules.put(puts, tx), now }
 }
 
@@ -67,16 +72,10 @@ export async function resumeSchedule(core: Core, look: () => Promise<Schedule>, 
 export function resumption(schedule: Schedule, now: number): Resume {
   const { revision, watermarkAt } = schedule
   const timing = timingOf(schedule.timing, seedOf(schedule))
-  const fromAt = timing.nextAt(watermarkAt)
-  const toAt = timing.prevAt(now + 1)
-  const nonRuns: NonRun[] = []
-  if (fromAt !== null && toAt !== null && fromAt <= toAt) {
-    nonRuns.push({ state: 'skipped', reason: 'paused', fromAt, toAt, count: timing.countAt(fromAt - 1, toAt) })
-  }
   return {
     revision,
     nextAt: timing.nextAt(Math.max(now, watermarkAt)),
     watermarkAt: Math.max(now, watermarkAt),
-    nonRuns,
+    nonRuns: pausedRange(timing, watermarkAt, now),
   }
 }

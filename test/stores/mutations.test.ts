@@ -35,8 +35,10 @@ describe.each(['sqlite', 'postgres', 'pure'])('the mistakes listed for %s', asyn
     }
   })
 
-  it.skipIf(list === 'pure')('are each named by a promise of the suite', () => {
-    const named = MUTATIONS.filter(({ kills }) => promises.some((text) => text.includes(`'${kills}'`)))
-    expect(MUTATIONS.filter((mutation) => !named.includes(mutation))).toEqual([])
-  })
+  // Mistakes in the pure rooms are caught by the tables beside them, which name none.
+  if (list !== 'pure')
+    it('are each named by a promise of the suite', () => {
+      const isNamed = ({ kills }: Mutation): boolean => promises.some((text) => text.includes(`'${kills}'`))
+      expect(MUTATIONS.filter((mutation) => !isNamed(mutation))).toEqual([])
+    })
 })

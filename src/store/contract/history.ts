@@ -1,7 +1,7 @@
 /** Reads for people: runs wherever they stand, the journal, and occurrences that never ran; nothing here decides anything. */
 
 import type { Json } from '../../json.ts'
-import type { NonRun } from '../../plan/catch-up.ts'
+import type { NonRun } from '../../plan/non-run.ts'
 import type { Run } from '../../run/run.ts'
 import type { RunState } from '../../run/state.ts'
 

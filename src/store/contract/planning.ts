@@ -12,12 +12,15 @@ export interface DuePage {
 }
 
 export interface PlanningStore {
-  /** Schedules whose cursor is at most `lookaheadMs` away; paused and quarantined ones have none. Reads only what is due. */
+  /**
+   * Schedules whose cursor is at most `lookaheadMs` away; quarantined ones, and those paused without an end, have none. Reads
+   * only what is due.
+   */
   due(page: { readonly lookaheadMs: number; readonly limit: number }): Promise<DuePage>
   /**
    * Each plan wholly or not at all, decided by its schedule alone: inserts its runs and non-runs, moves cursor and
    * watermark. `stale` when the cursor no longer stands at `expectedNextAt`, or the revision differs, or the schedule is
-   * gone: then nothing of it was written. A run whose id exists, or whose occurrence is at or below the watermark,
+   * gone: then nothing of it was written. A plan that `resumes` lifts the pause. A run whose id exists, or whose occurrence is at or below the watermark,
    * is not inserted again.
    */
   record(plans: readonly Plan[]): Promise<('recorded' | 'stale')[]>

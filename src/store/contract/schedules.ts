@@ -1,5 +1,5 @@
 /** Schedules as rows: who may be planned and how; which occurrences they have is planning, and every change here retracts old plans. */
-import type { NonRun } from '../../plan/catch-up.ts'
+import type { NonRun } from '../../plan/non-run.ts'
 import type { Pause, Schedule, ScheduleDefinition } from '../../schedule/schedule.ts'
 import type { Executor } from './executor.ts'
 
@@ -23,6 +23,8 @@ export interface PutAnswer {
 
 export interface SchedulePage {
   readonly workspace?: string
+  /** Only those that this owner put, such as `code`. */
+  readonly source?: string
   readonly limit: number
   /** The last schedule of the page before: pages run in order of (workspace, key). */
   readonly after?: { readonly workspace: string; readonly key: string }
@@ -39,7 +41,10 @@ export interface ScheduleStore {
   put(schedules: readonly PutSchedule[], tx?: Executor): Promise<PutAnswer[]>
   get(workspace: string, key: string): Promise<Schedule | null>
   list(page: SchedulePage): Promise<Schedule[]>
-  /** Parks the cursor and retracts as `put` does. Answers false when there is no such schedule. Pausing twice keeps the newer words. */
+  /**
+   * Parks the cursor, at the end of the pause where it has one, and retracts as `put` does. Answers false when there is
+   * no such schedule. Pausing twice keeps the newer words.
+   */
   pause(workspace: string, key: string, pause: Omit<Pause, 'at'>, tx?: Executor): Promise<boolean>
   /**
    * Lifts the pause, sets the cursor and records what was passed over meanwhile. Answers false, and writes nothing, when

@@ -1,23 +1,17 @@
-/** Grants in Postgres: claims what is due, renews what is held, finds what was abandoned; how a grant ends is `settle.ts`. */
-import type { Run } from '../../run/run.ts'
-import type { ClaimRequest, ClaimStore } from '../contract/claims.ts'
+/** Grants in Postgres: renews what is held and finds what was abandoned; how a grant begins is `claim.ts`, how it ends `settle.ts`. */
+import type { ClaimStore } from '../contract/claims.ts'
+import { type ClaimRow, claimedOf, claimStatement, claimValues } from './claim.ts'
 import type { Connection } from './connection.ts'
-import { liveFields, msOf, progressText, RUN_COLUMNS, type RunRow, runFields, runOf, spanOf } from './rows.ts'
+import { grantedTo, liveFields, msOf, progressText, type RunRow, runOf, spanOf } from './rows.ts'
 import { createSettle } from './settle.ts'
-import { plain, prepared, type Statement, texts } from './statement.ts'
+import { plain, prepared, rowsOf, type Statement, texts } from './statement.ts'
 import type { Wake } from './wake.ts'
 
 export function createClaims(connection: Connection, wake: Wake, schema: string): ClaimStore {
   const [claim, renew, expired] = [claimStatement(schema), renewStatement(schema), expiredStatement(schema)]
   return {
     async claim(request) {
-      const { workerId, leaseMs, wanted } = request
-      const queues = texts(wanted.map(({ queue }) => queue))
-      const limits = plain(wanted.map(({ limit }) => limit))
-      const rows = await connection.hot.ask<ClaimRow>(claim, [workerId, leaseMs, queues, limits])
-      const { now, coming } = rows[0]!
-      const runs = rows[0]!.id === null ? [] : rows.map((row) => grantedOf(row, request))
-      return { now, runs: runs.sort(byTurn(request)), nextDueAt: coming }
+      return claimedOf(await connection.hot.ask<ClaimRow>(claim, claimValues(request)), request)
     },
     async renew(leaseMs, grants) {
       const values = [
@@ -37,79 +31,16 @@ export function createClaims(connection: Connection, wake: Wake, schema: string)
   }
 }
 
-/** What every grant of one claim has in common does not travel with each. */
-const COMMON: readonly string[] = ['state', 'worker_id', 'lease_until', 'started_at']
-type ClaimRow = Omit<RunRow, 'id'> & { id: string | null; now: number; coming: number | null }
-
-function grantedOf(row: ClaimRow, { workerId, leaseMs }: ClaimRequest): Run {
-  const common = { state: 'running', worker_id: workerId, lease_until: row.now + leaseMs, started_at: row.now } as const
-  return runOf({ ...row, ...common, id: row.id!, finished_at: null, result: null })
-}
-
-const byTurn = ({ wanted }: ClaimRequest): ((a: Run, b: Run) => number) => {
-  const turn = new Map(wanted.map(({ queue }, i) => [queue, i]))
-  return (a, b) => turn.get(a.queue)! - turn.get(b.queue)! || b.priority - a.priority || a.dueAt - b.dueAt
-}
-
-/**
- * Walks the queues and, in each, the priorities from high to low: a range of the index that ends where the future
- * begins, so that what is planned ahead costs nothing. Rows are found, locked and then written by their place in the
- * table; a join would let the server read all of it. Rows that another holds are passed over.
- */
-export const claimStatement = (schema: string): Statement =>
-  prepared(`
-with clock as materialized (select ${schema}.now_at() as now),
-wanted as materialized (select * from unnest($3::text::text[], $4::text::int[]) as w (queue, number)),
-granted as (
-  update ${schema}.runs r
-  set state = 'running', attempt = r.attempt + 1, fence = r.fence + 1, worker_id = $1::text,
-    lease_until = (select now from clock) + ${spanOf('$2::float8')}, started_at = (select now from clock)
-  where r.ctid = any(array(
-    select found.place from wanted w cross join lateral (
-      select due.place from generate_series(9, 0, -1) as level cross join lateral (
-        select p.ctid as place from ${schema}.runs p
-        where p.state = 'pending' and p.queue = w.queue and p.priority = level::smallint
-          and p.due_at <= (select now from clock)
-        order by p.due_at
-        limit w.number
-        for update skip locked
-      ) due
-      limit w.number
-    ) found
-  ))
-  returning ${runFields('r', COMMON)}
-),
-coming as (
-  select min(first.due_at) as due_at
-  from wanted w cross join generate_series(9, 0, -1) as level cross join lateral (
-    select p.due_at from ${schema}.runs p
-    where p.state = 'pending' and p.queue = w.queue and p.priority = level::smallint
-      and p.due_at > (select now from clock)
-    order by p.due_at
-    limit 1
-  ) first
-)
-select ${msOf('clock.now')} as now, ${msOf('coming.due_at')} as coming, ${columnsOf('granted')}
-from clock cross join coming left join granted on true`)
-
-function columnsOf(table: string): string {
-  return RUN_COLUMNS.filter((column) => !COMMON.includes(column))
-    .map((column) => `${table}.${column}`)
-    .join(', ')
-}
-
 export const renewStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
-given as materialized (
-  select * from unnest($1::text::uuid[], $2::text::bigint[], $3::text::text[]) as g (id, fence, progress)
-),
+given as materialized (${rowsOf({ id: 'uuid', fence: 'bigint', progress: 'text' })}),
 kept as (
   update ${schema}.runs r
   set lease_until = greatest(r.lease_until, (select now from clock) + ${spanOf('$4::float8')}),
     progress = coalesce(g.progress::jsonb, r.progress)
   from given g
-  where r.id = any(array(select id from given)) and r.id = g.id and r.fence = g.fence and r.state = 'running'
+  where ${grantedTo('g')}
   returning r.id, r.cancel_requested
 )
 select ${msOf('clock.now')} as now, noted.id, noted.lost

@@ -17,6 +17,7 @@ export interface QueryConfig {
   text: string
   values?: unknown[]
   name?: string
+  rowMode?: 'array'
   types?: { getTypeParser(oid: number): (text: string) => unknown }
   query_timeout?: number
 }
@@ -86,6 +87,7 @@ export function connect(options: ConnectionOptions): Connection {
         query_timeout: timeoutMs,
       }
       if (prepare && statement.name) config.name = statement.name
+      if (statement.rowMode) config.rowMode = statement.rowMode
       return (await client.query(config)).rows as Row[]
     }
   }

@@ -1,8 +1,9 @@
 /** Inserts runs made by hand, and keeps the promise of idempotency keys; what operators do to runs is `runs.ts`. */
 import { toJsonText } from '../../json.ts'
 import type { Enqueued, NewRun } from '../contract/runs.ts'
+import { kindRows, kindsOf, kindValues, rememberedTexts } from './kinds.ts'
 import { instantAt, spanOf } from './rows.ts'
-import { type Ask, plain, prepared, type Statement, texts, type Value } from './statement.ts'
+import { type Ask, plain, prepared, rowsOf, type Statement, texts, type Value } from './statement.ts'
 
 export type Enqueue = (runs: readonly NewRun[], ask: Ask) => Promise<Enqueued[]>
 
@@ -51,40 +52,30 @@ function onePerKey(runs: readonly NewRun[]): NewRun[] {
   return [...first].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, run]) => run)
 }
 
-const valuesOf = (runs: readonly NewRun[]): Value[] => [
-  plain(runs.map(({ id }) => id)),
-  texts(runs.map(({ workspace }) => workspace)),
-  texts(runs.map(({ job }) => job)),
-  texts(runs.map(({ queue }) => queue)),
-  texts(runs.map(({ trigger }) => trigger)),
-  plain(runs.map(({ priority }) => priority)),
-  plain(runs.map(({ schedule }) => schedule?.id ?? null)),
-  texts(runs.map(({ schedule }) => schedule?.key ?? null)),
-  plain(runs.map(({ schedule }) => schedule?.revision ?? null)),
-  plain(runs.map(({ due }) => ('at' in due ? due.at : null))),
-  plain(runs.map(({ due }) => ('at' in due ? null : due.delayMs))),
-  texts(runs.map(({ payload }) => toJsonText(payload, { what: 'payload' }))),
-  texts(policyTexts(runs)),
-  texts(runs.map(({ idempotencyKey }) => idempotencyKey)),
-]
-
-/** Runs of one call mostly share one policy. */
-function policyTexts(runs: readonly NewRun[]): string[] {
-  const known = new Map<unknown, string>()
-  return runs.map(({ policy }) => {
-    const text = known.get(policy) ?? toJsonText(policy, { what: 'policy' })
-    known.set(policy, text)
-    return text
-  })
+function valuesOf(runs: readonly NewRun[]): Value[] {
+  const policyText = rememberedTexts('policy')
+  const { kinds, kindOf } = kindsOf(runs, ({ workspace, job, queue, trigger, priority, policy, schedule, due }) => [
+    ...[workspace, job, queue, trigger, priority, policyText(policy)],
+    ...[schedule?.id ?? null, schedule?.key ?? null, schedule?.revision ?? null, 'at' in due ? null : due.delayMs],
+  ])
+  return [
+    plain(runs.map(({ id }) => id)),
+    plain(kindOf),
+    plain(runs.map(({ due }) => ('at' in due ? due.at : null))),
+    texts(runs.map(({ payload }) => toJsonText(payload, { what: 'payload' }))),
+    texts(runs.map(({ idempotencyKey }) => idempotencyKey)),
+    ...kindValues(kinds),
+  ]
 }
 
+const RUN = { id: 'uuid', kind: 'int', due_ms: 'float8', payload: 'jsonb', idempotency_key: 'text' }
+const KIND = {
+  ...{ workspace: 'text', job: 'text', queue: 'text', trigger: 'text', priority: 'smallint', policy: 'jsonb' },
+  ...{ schedule_id: 'uuid', schedule_key: 'text', schedule_revision: 'int', delay_ms: 'float8' },
+}
 const GIVEN = `
 given as materialized (
-  select * from unnest($1::text::uuid[], $2::text::text[], $3::text::text[], $4::text::text[], $5::text::text[],
-    $6::text::smallint[], $7::text::uuid[], $8::text::text[], $9::text::int[], $10::text::float8[], $11::text::float8[],
-    $12::text::text[], $13::text::text[], $14::text::text[])
-    as g (id, workspace, job, queue, trigger, priority, schedule_id, schedule_key, schedule_revision, due_ms, delay_ms,
-      payload, policy, idempotency_key)
+  select * from (${rowsOf(RUN)}) run join (${kindRows(KIND, 6)}) kind using (kind)
 )`
 
 const insertInto = (schema: string, condition: string): string => `
@@ -92,7 +83,7 @@ const insertInto = (schema: string, condition: string): string => `
     schedule_revision, due_at, created_at, payload, policy, attempt, fence, cancel_requested, idempotency_key)
   select g.id, g.workspace, g.job, g.queue, 'pending', g.trigger, g.priority, g.schedule_id, g.schedule_key,
     g.schedule_revision, coalesce(${instantAt('g.due_ms')}, clock.now + ${spanOf('g.delay_ms')}), clock.now,
-    g.payload::jsonb, g.policy::jsonb, 0, 0, false, g.idempotency_key
+    g.payload, g.policy, 0, 0, false, g.idempotency_key
   from given g cross join clock
   where ${condition}`
 

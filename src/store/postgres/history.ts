@@ -1,6 +1,6 @@
 /** Reads for people in Postgres: runs wherever they stand, the journal, and occurrences that never ran. */
 import type { Json } from '../../json.ts'
-import type { NonRun } from '../../plan/catch-up.ts'
+import type { NonRun } from '../../plan/non-run.ts'
 import type { RunState } from '../../run/state.ts'
 import type { HistoryStore, JournalKind, RunFilter, RunPage } from '../contract/history.ts'
 import type { Connection } from './connection.ts'

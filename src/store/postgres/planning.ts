@@ -20,6 +20,7 @@ interface DueRow {
   catch_up: string
   next_at: number
   watermark_at: number
+  paused_until: number | null
 }
 
 export function createPlanning(connection: Connection, wake: Wake, schema: string): PlanningStore {
@@ -56,6 +57,7 @@ const dueOf = (row: DueRow): DueSchedule => ({
   catchUp: interned(row.catch_up) as CatchUpPolicy,
   nextAt: row.next_at,
   watermarkAt: row.watermark_at,
+  pausedUntil: row.paused_until,
 })
 
 /** The lateral with a limit leaves the server no choice but to look up each schedule by its key. */
@@ -75,10 +77,11 @@ beyond as (
 )
 select ${msOf('clock.now')} as now, ${msOf('(select next_at from beyond)')} as beyond,
   s.id, s.workspace, s.key, near.revision, s.timing::text as timing, s.catch_up::text as catch_up,
-  ${msOf('near.next_at')} as next_at, ${msOf('near.watermark_at')} as watermark_at
+  ${msOf('near.next_at')} as next_at, ${msOf('near.watermark_at')} as watermark_at, s.paused_until
 from clock
 left join (near cross join lateral (
-  select id, workspace, key, timing, catch_up from ${schema}.schedules where id = near.schedule_id limit 1
+  select id, workspace, key, timing, catch_up, (pause ->> 'until')::float8 as paused_until
+  from ${schema}.schedules where id = near.schedule_id limit 1
 ) s) on true
 order by near.next_at`)
 

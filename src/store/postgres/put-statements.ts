@@ -1,9 +1,10 @@
 /** The SQL by which schedules are created, compared and changed, a batch at a time; in which order is `put.ts`. */
 import { toJsonText } from '../../json.ts'
 import type { PutSchedule } from '../contract/schedules.ts'
+import { kindRows, kindsOf, kindValues, rememberedTexts } from './kinds.ts'
 import { retraction } from './retract.ts'
 import { instantAt, msOf } from './rows.ts'
-import { plain, prepared, type Statement, texts, type Value } from './statement.ts'
+import { plain, prepared, rowsOf, type Statement, texts, type Value } from './statement.ts'
 
 /** With its place in the call, by which its answer finds back. */
 export interface Numbered {
@@ -11,22 +12,33 @@ export interface Numbered {
   readonly put: PutSchedule
 }
 
-/** Each part of a definition with its type, in the order of the arrays that carry it. */
-const TEXT_PARTS = ['job', 'queue', 'description', 'source'] as const
-const JSON_PARTS = ['timing', 'payload', 'policy', 'catchUp', 'tags', 'metadata'] as const
-const PARTS = [...TEXT_PARTS, ...JSON_PARTS.map((part) => (part === 'catchUp' ? 'catch_up' : part)), 'priority']
+/** What schedules of one batch mostly share, in the order of the lists that carry it. */
+const KIND = {
+  ...{ job: 'text', queue: 'text', priority: 'smallint', description: 'text', source: 'text' },
+  ...{ timing: 'jsonb', policy: 'jsonb', catch_up: 'jsonb', tags: 'jsonb', metadata: 'jsonb' },
+}
+const OWN = {
+  ...{ workspace: 'text', key: 'text', n: 'int', id: 'uuid' },
+  ...{ kind: 'int', next_ms: 'float8', watermark_ms: 'float8', payload: 'jsonb' },
+}
+const PARTS = [...Object.keys(KIND), 'payload']
 
 export function putValues(list: readonly Numbered[]): Value[] {
-  const definitions = list.map(({ put }) => put.definition)
+  const text = rememberedTexts('definition')
+  const { kinds, kindOf } = kindsOf(list, ({ put: { definition } }) => {
+    const { job, queue, priority, description, source, timing, policy, catchUp, tags, metadata } = definition
+    const values = [timing, policy, catchUp, tags, metadata]
+    return [job, queue, priority, description, source, ...values.map(text)]
+  })
   return [
     ...keyValues(list),
     plain(list.map(({ n }) => n)),
     plain(list.map(({ put }) => put.id)),
+    plain(kindOf),
     plain(list.map(({ put }) => put.nextAt)),
     plain(list.map(({ put }) => put.watermarkAt)),
-    plain(definitions.map(({ priority }) => priority)),
-    ...TEXT_PARTS.map((part) => texts(definitions.map((definition) => definition[part]))),
-    ...JSON_PARTS.map((part) => texts(definitions.map((definition) => toJsonText(definition[part], { what: part })))),
+    texts(list.map(({ put }) => toJsonText(put.definition.payload, { what: 'payload' }))),
+    ...kindValues(kinds),
   ]
 }
 
@@ -37,13 +49,8 @@ export const keyValues = (list: readonly Numbered[]): Value[] => [
 
 const GIVEN = `
 given as materialized (
-  select workspace, key, n, id, ${instantAt('next_ms')} as next_at, ${instantAt('watermark_ms')} as watermark_at, priority,
-    job, queue, description, source, timing::jsonb, payload::jsonb, policy::jsonb, catch_up::jsonb, tags::jsonb, metadata::jsonb
-  from unnest($1::text::text[], $2::text::text[], $3::text::int[], $4::text::uuid[], $5::text::float8[], $6::text::float8[],
-    $7::text::smallint[], $8::text::text[], $9::text::text[], $10::text::text[], $11::text::text[], $12::text::text[],
-    $13::text::text[], $14::text::text[], $15::text::text[], $16::text::text[], $17::text::text[])
-    as g (workspace, key, n, id, next_ms, watermark_ms, priority, job, queue, description, source, timing, payload, policy,
-      catch_up, tags, metadata)
+  select *, ${instantAt('next_ms')} as next_at, ${instantAt('watermark_ms')} as watermark_at
+  from (${rowsOf(OWN)}) own join (${kindRows(KIND, 9)}) kind using (kind)
 )`
 
 /** As values and not as text: the order of keys in JSON is nobody's intention. */
@@ -81,11 +88,16 @@ export const changeStatement = (schema: string): Statement =>
   prepared(`
 with ${GIVEN},
 old as materialized (
-  select g.n, s.id, s.pause is not null as paused, s.quarantine is not null as aside, g.timing is distinct from s.timing as retimed
+  select g.n, s.id, s.pause is not null as paused, ${instantAt("(s.pause ->> 'until')::float8")} as paused_until,
+    s.quarantine is not null as aside, g.timing is distinct from s.timing as retimed
   from given g cross join lateral (${stored(schema)}) s
   where ${DIFFERS}
 ),${retraction(schema, 'select id from old')},
-first as (select schedule_id, min(scheduled_at) as at from gone group by schedule_id),
+goal as materialized (
+  select o.*, g.next_at, g.watermark_at, back.at as back_at
+  from old o join given g on g.n = o.n
+  left join (select schedule_id, min(scheduled_at) as at from gone group by schedule_id) back on back.schedule_id = o.id
+),
 changed as (
   update ${schema}.schedules s
   set revision = s.revision + 1, ${PARTS.map((part) => `${part} = g.${part}`).join(', ')},
@@ -96,9 +108,9 @@ changed as (
 moved as (
   update ${schema}.cursors c
   set revision = c.revision + 1,
-    watermark_at = greatest(least(c.watermark_at, (select now from clock)), case when o.retimed or o.aside then g.watermark_at end),
-    next_at = case when o.paused then null when o.retimed or o.aside then g.next_at else least(c.next_at, first.at) end
-  from old o join given g on g.n = o.n left join first on first.schedule_id = o.id
+    watermark_at = greatest(least(c.watermark_at, (select now from clock)), case when o.retimed or o.aside then o.watermark_at end),
+    next_at = case when o.paused then o.paused_until when o.retimed or o.aside then o.next_at else least(c.next_at, o.back_at) end
+  from goal o
   where c.schedule_id = any(array(select id from old)) and c.schedule_id = o.id
   returning o.n, o.id, c.revision, c.next_at
 )

@@ -3,7 +3,7 @@ import type { Plan } from '../../plan/plan.ts'
 import type { Connection } from './connection.ts'
 import { isBusy } from './failure.ts'
 import { instantAt } from './rows.ts'
-import { plain, prepared, type Statement, texts, unprepared, type Value } from './statement.ts'
+import { plain, prepared, rowsOf, type Statement, texts, unprepared, type Value } from './statement.ts'
 
 export interface Recorded {
   readonly answers: ('recorded' | 'stale')[]
@@ -13,7 +13,7 @@ export interface Recorded {
 
 interface RecordRow {
   stale: number | null
-  held: boolean
+  held: boolean | null
   queue: string | null
 }
 
@@ -58,25 +58,37 @@ export function createRecord(connection: Connection, schema: string): (plans: re
   }
 }
 
+const PLAN = {
+  ...{ n: 'int', id: 'uuid', revision: 'int', expected: 'float8', next: 'float8', watermark: 'float8' },
+  resumes: 'boolean',
+}
+const RUN = { n: 'int', id: 'uuid', scheduled: 'float8', slot_start: 'float8', due: 'float8', trigger: 'text' }
+const NON_RUN = { n: 'int', from_ms: 'float8', to_ms: 'float8', count: 'float8', state: 'text', reason: 'text' }
+
 /**
  * One statement: locks each cursor that still stands where its plan expects it, moves it, and from those alone inserts
  * runs and non-runs. What a run is made of comes from the schedule, so that no payload travels. With `skip locked`, a
  * cursor that another holds is passed over and its plan told as held, so that nobody makes the rest of the batch wait.
  * Only an occurrence that was planned before, and then retracted by an edit, can already have ended: an operator may have
  * cancelled it ahead of its time. Such ones, up to `planned_at`, are looked for in history; all others are spared that.
+ * Where a plan ends a pause, its schedule is locked before its cursor, as everybody does who locks both.
  */
 export const recordStatement = (schema: string, locking: 'skip locked' | ''): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
 plan as materialized (
-  select n - 1 as n, id, revision, ${instantAt('expected')} as expected, ${instantAt('next')} as next_at,
-    ${instantAt('watermark')} as watermark_at
-  from unnest($1::text::uuid[], $2::text::int[], $3::text::float8[], $4::text::float8[], $5::text::float8[])
-    with ordinality as p (id, revision, expected, next, watermark, n)
+  select n, id, revision, ${instantAt('expected')} as expected, ${instantAt('next')} as next_at,
+    ${instantAt('watermark')} as watermark_at, resumes
+  from (${rowsOf(PLAN)}) p
+),
+free as materialized (
+  select * from plan p where not resumes or (
+    select true from ${schema}.schedules where id = p.id limit 1 for update ${locking}
+  )
 ),
 held as materialized (
-  select p.n, p.id, p.next_at, p.watermark_at, c.place, c.watermark_at as floor_at, c.planned_at
-  from plan p cross join lateral (
+  select p.n, p.id, p.next_at, p.watermark_at, p.resumes, c.place, c.watermark_at as floor_at, c.planned_at
+  from free p cross join lateral (
     select ctid as place, watermark_at, planned_at from ${schema}.cursors
     where schedule_id = p.id and revision = p.revision and next_at = p.expected
     limit 1 for update ${locking}
@@ -88,16 +100,14 @@ moved as (
     planned_at = greatest(c.planned_at, h.watermark_at)
   from held h
   where c.ctid = any(array(select place from held)) and c.schedule_id = h.id
-  returning h.n, h.id, h.floor_at, h.planned_at
+  returning h.n, h.id, h.resumes, h.floor_at, h.planned_at
 ),
 inserted as (
   insert into ${schema}.runs (id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key,
     schedule_revision, scheduled_at, slot_start_at, due_at, created_at, payload, policy, attempt, fence, cancel_requested)
   select r.id, s.workspace, s.job, s.queue, 'pending', r.trigger, s.priority, s.id, s.key, s.revision,
     ${instantAt('r.scheduled')}, ${instantAt('r.slot_start')}, ${instantAt('r.due')}, clock.now, s.payload, s.policy, 0, 0, false
-  from clock cross join unnest($6::text::int[], $7::text::uuid[], $8::text::float8[], $9::text::float8[], $10::text::float8[],
-    $11::text::text[]) as r (n, id, scheduled, slot_start, due, trigger)
-  join moved m on m.n = r.n
+  from clock cross join (${rowsOf(RUN, 8)}) r join moved m on m.n = r.n
   cross join lateral (
     select id, workspace, key, revision, job, queue, priority, payload, policy from ${schema}.schedules
     where id = m.id limit 1
@@ -111,12 +121,14 @@ inserted as (
 missed as (
   insert into ${schema}.non_runs (schedule_id, from_at, to_at, count, state, reason, recorded_at)
   select m.id, ${instantAt('x.from_ms')}, ${instantAt('x.to_ms')}, x.count, x.state, x.reason, clock.now
-  from clock cross join unnest($12::text::int[], $13::text::float8[], $14::text::float8[], $15::text::float8[],
-    $16::text::text[], $17::text::text[]) as x (n, from_ms, to_ms, count, state, reason)
-  join moved m on m.n = x.n
+  from clock cross join (${rowsOf(NON_RUN, 14)}) x join moved m on m.n = x.n
+),
+lifted as (
+  update ${schema}.schedules set pause = null, updated_at = (select now from clock)
+  where id = any(array(select id from moved where resumes))
 )
-select p.n as stale, exists (
-    select 1 from ${schema}.cursors where schedule_id = p.id and revision = p.revision and next_at = p.expected
+select p.n as stale, (
+    select true from ${schema}.cursors where schedule_id = p.id and revision = p.revision and next_at = p.expected limit 1
   ) as held, null as queue
 from plan p where not exists (select 1 from moved m where m.n = p.n)
 union all
@@ -126,11 +138,13 @@ function valuesOf(plans: readonly Plan[]): Value[] {
   const runs = plans.flatMap((plan, n) => plan.runs.map((run) => ({ n, ...run })))
   const nonRuns = plans.flatMap((plan, n) => plan.nonRuns.map((nonRun) => ({ n, ...nonRun })))
   return [
+    plain(plans.map((_, n) => n)),
     plain(plans.map(({ scheduleId }) => scheduleId)),
     plain(plans.map(({ revision }) => revision)),
     plain(plans.map(({ expectedNextAt }) => expectedNextAt)),
     plain(plans.map(({ nextAt }) => nextAt)),
     plain(plans.map(({ watermarkAt }) => watermarkAt)),
+    plain(plans.map(({ resumes }) => resumes)),
     plain(runs.map(({ n }) => n)),
     plain(runs.map(({ id }) => id)),
     plain(runs.map(({ scheduledAt }) => scheduledAt)),

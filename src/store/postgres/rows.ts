@@ -36,14 +36,20 @@ const read = (column: string, of: string): string => {
 }
 
 /** What a run is read from; `of` is the name of a table in the statement, live unless it is said to be finished. */
-export const runFields = (of: string, without: readonly string[] = []): string =>
-  RUN_COLUMNS.filter((column) => !without.includes(column))
-    .map((column) => read(column, of))
-    .join(', ')
+export const runFields = (of: string, columns: readonly string[] = RUN_COLUMNS): string =>
+  columns.map((column) => read(column, of)).join(', ')
 export const liveFields = (of: string): string =>
   `${runFields(of)}, null::float8 as finished_at, 'null'::jsonb as result`
 export const finishedFields = (of: string): string =>
   `${runFields(of)}, ${msOf(`${of}.finished_at`)} as finished_at, ${of}.result`
+
+/**
+ * SQL that holds for a run `r` while it is granted under the fence that `g`, a row of the list `given`, names. The ids are
+ * asked for apart from the join, and the state in a way that fits no partial index: so the server looks runs up by their
+ * key, whatever it believes about the join or about how many are running.
+ */
+export const grantedTo = (g: string): string =>
+  `r.id = any(array(select id from given)) and r.id = ${g}.id and r.fence = ${g}.fence and (r.state = 'running') is true`
 
 export interface RunRow {
   id: string

@@ -42,8 +42,8 @@ export function createSchedules(connection: Connection, wake: Wake, schema: stri
       const [row] = await connection.api.ask<ScheduleRow>(get, [workspace, key])
       return row ? scheduleOf(row) : null
     },
-    async list({ workspace, limit, after }) {
-      const values = [workspace ?? null, after?.workspace ?? null, after?.key ?? null, limit]
+    async list({ workspace, source, limit, after }) {
+      const values = [workspace ?? null, after?.workspace ?? null, after?.key ?? null, limit, source ?? null]
       return (await connection.api.ask<ScheduleRow>(list, values)).map(scheduleOf)
     },
     pause: (workspace, key, words, tx) =>
@@ -91,7 +91,8 @@ const listSql = (schema: string): Statement =>
 select ${SCHEDULE_FIELDS}
 from (
   select * from ${schema}.schedules
-  where ($1::text is null or workspace = $1::text) and ($2::text is null or (workspace, key) > ($2::text, $3::text))
+  where ($1::text is null or workspace = $1::text) and ($5::text is null or source = $5::text)
+    and ($2::text is null or (workspace, key) > ($2::text, $3::text))
   order by workspace, key
   limit $4::int
 ) s join ${schema}.cursors c on c.schedule_id = s.id
@@ -101,7 +102,8 @@ const pauseSql = (schema: string): Statement =>
   prepared(`
 with ${retraction(schema, 'select $1::uuid as id')},
 parked as (
-  update ${schema}.cursors set next_at = null, watermark_at = least(watermark_at, (select now from clock))
+  update ${schema}.cursors
+  set next_at = ${instantAt("($2::text::jsonb ->> 'until')::float8")}, watermark_at = least(watermark_at, (select now from clock))
   where schedule_id = $1::uuid
 )
 update ${schema}.schedules

@@ -2,8 +2,8 @@
 import { toJsonText } from '../../json.ts'
 import type { ClaimStore, Settlement } from '../contract/claims.ts'
 import type { Connection } from './connection.ts'
-import { progressText, RUN_COLUMNS, spanOf } from './rows.ts'
-import { type Ask, plain, prepared, type Statement, texts, type Value } from './statement.ts'
+import { grantedTo, progressText, RUN_COLUMNS, spanOf } from './rows.ts'
+import { type Ask, plain, prepared, rowsOf, type Statement, texts, type Value } from './statement.ts'
 import type { Wake } from './wake.ts'
 
 type Numbered<Kind> = Settlement & {
@@ -71,14 +71,13 @@ const againValues = (list: readonly Numbered<'again'>[]): Value[] => [
   texts(list.map(({ verdict }) => (verdict.error ? toJsonText(verdict.error, { what: 'error' }) : null))),
 ]
 
-const GRANT = `$1::text::int[], $2::text::uuid[], $3::text::bigint[], $4::text::text[], $5::text::boolean[], $6::text::text[]`
+const GRANT = { n: 'int', id: 'uuid', fence: 'bigint', worker: 'text', only_expired: 'boolean', progress: 'text' }
 
 /**
- * The condition of every write by a worker. The fence keeps one that lost its lease from settling another's attempt. The
- * list of ids is asked for apart from the join, so that the server looks runs up by key whatever it thinks of the join.
+ * The condition of every settlement: the fence keeps a worker that lost its lease from settling another's attempt, and the
+ * reaper comes only when the lease has ended.
  */
-const GRANTED = `r.id = any(array(select id from given)) and r.id = g.id and r.fence = g.fence and r.state = 'running'
-    and (not g.only_expired or r.lease_until <= (select now from clock))`
+const GRANTED = `${grantedTo('g')} and (not g.only_expired or r.lease_until <= (select now from clock))`
 
 /** What was refused, noted unless it only means that another reaper was quicker. */
 const refusals = (schema: string, verdict: string, accepted: string): string => `
@@ -100,10 +99,7 @@ const MOVED = RUN_COLUMNS.filter((column) => !['state', 'lease_until', 'progress
 export const finishStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
-given as materialized (
-  select * from unnest(${GRANT}, $7::text::text[], $8::text::text[], $9::text::text[])
-    as g (n, id, fence, worker, only_expired, progress, state, result, error)
-),
+given as materialized (${rowsOf({ ...GRANT, state: 'text', result: 'text', error: 'text' })}),
 gone as (
   delete from ${schema}.runs r using given g
   where ${GRANTED}
@@ -124,10 +120,7 @@ const AGAIN_VERDICT = `jsonb_build_object('kind', 'again', 'delayMs', g.delay, '
 export const againStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
-given as materialized (
-  select * from unnest(${GRANT}, $7::text::float8[], $8::text::text[], $9::text::boolean[], $10::text::text[])
-    as g (n, id, fence, worker, only_expired, progress, delay, reason, counts, error)
-),
+given as materialized (${rowsOf({ ...GRANT, delay: 'float8', reason: 'text', counts: 'boolean', error: 'text' })}),
 back as (
   update ${schema}.runs r
   set state = 'pending', due_at = (select now from clock) + ${spanOf('g.delay')},

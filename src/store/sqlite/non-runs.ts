@@ -1,5 +1,5 @@
 /** The row of occurrences that became no run; who decides that they do not is planning, or whoever resumes a schedule. */
-import type { NonRun } from '../../plan/catch-up.ts'
+import type { NonRun } from '../../plan/non-run.ts'
 import type { Value } from './driver.ts'
 
 export const INSERT_NON_RUN = `

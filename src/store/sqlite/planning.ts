@@ -28,6 +28,7 @@ const INSERT_RUN = `
     and not exists (select 1 from everytick_history where id = ?)
   on conflict do nothing
   returning queue`
+const LIFT_PAUSE = `update everytick_schedules set pause = null, updated_at = ? where id = ?`
 const PARK = `update everytick_cursors set next_at = null where schedule_id = ? and next_at = ? and revision = ?`
 const QUARANTINE = `update everytick_schedules set quarantine = ?, updated_at = ? where id = ?`
 
@@ -40,6 +41,7 @@ export function planningStore(connection: Connection, clock: Clock, wake: Wake):
       for (const { queue } of connection.all<{ queue: string }>(INSERT_RUN, ...values)) queues.add(queue)
     }
     if (connection.run(MOVE, plan.nextAt, plan.watermarkAt, ...cursor) === 0) return 'stale'
+    if (plan.resumes) connection.run(LIFT_PAUSE, now, plan.scheduleId)
     for (const nonRun of plan.nonRuns) connection.run(INSERT_NON_RUN, ...nonRunValues(plan.scheduleId, nonRun, now))
     return 'recorded'
   }

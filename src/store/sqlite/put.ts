@@ -19,6 +19,7 @@ interface Found extends Columns {
   readonly id: string
   readonly revision: number
   readonly paused: number
+  readonly paused_until: number | null
   readonly quarantined: number
   readonly next_at: number | null
   readonly watermark_at: number
@@ -26,7 +27,8 @@ interface Found extends Columns {
 
 const FIND = `
   select s.id, s.revision, s.timing, s.job, s.queue, s.payload, s.priority, s.policy, s.catch_up, s.description, s.tags,
-    s.metadata, s.source, s.pause is not null as paused, s.quarantine is not null as quarantined, c.next_at, c.watermark_at
+    s.metadata, s.source, s.pause is not null as paused, s.pause ->> 'until' as paused_until,
+    s.quarantine is not null as quarantined, c.next_at, c.watermark_at
   from everytick_schedules s join everytick_cursors c on c.schedule_id = s.id
   where s.workspace = ? and s.key = ?`
 const INSERT = `
@@ -81,7 +83,7 @@ function* change(put: Put, found: Found, now: number): Steps<PutAnswer> {
   const anew = !sameJson(found.timing, put.columns.timing) || found.quarantined === 1
   const known = Math.min(found.watermark_at, now)
   // A quarantine parked the cursor, so that there is none to go back to.
-  const nextAt = found.paused === 1 ? null : anew ? put.nextAt : (retracted ?? found.next_at)
+  const nextAt = found.paused === 1 ? found.paused_until : anew ? put.nextAt : (retracted ?? found.next_at)
   const watermarkAt = anew ? Math.max(known, put.watermarkAt) : known
   yield { text: UPDATE, values: [revision, ...valuesOf(put.columns), now, found.id] }
   yield { text: UPDATE_CURSOR, values: [nextAt, watermarkAt, revision, found.id] }

@@ -59,7 +59,7 @@ const dueProperties = {
 }
 
 /** A schedule `s` with its cursor `c`: what planning needs, and all of it. */
-export const DUE_SCHEDULE = `${objectOf(dueProperties)} as schedule`
+export const DUE_SCHEDULE = `${objectOf({ ...dueProperties, pausedUntil: "s.pause ->> 'until'" })} as schedule`
 export const SCHEDULE = `${objectOf({
   ...dueProperties,
   job: 's.job',

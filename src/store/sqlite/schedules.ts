@@ -18,7 +18,7 @@ const GET = `${READ} where s.workspace = ? and s.key = ?`
 const PAUSE = `
   update everytick_schedules set pause = ?, updated_at = ? where workspace = ? and key = ? returning id`
 const PARK = `
-  update everytick_cursors set next_at = null, watermark_at = min(watermark_at, ?) where schedule_id = ?`
+  update everytick_cursors set next_at = ?, watermark_at = min(watermark_at, ?) where schedule_id = ?`
 const RESUME = `
   update everytick_schedules set pause = null, updated_at = ?
   where workspace = ? and key = ? and pause is not null and revision = ?
@@ -52,13 +52,17 @@ export function scheduleStore(connection: Connection, clock: Clock, wake: Wake):
       const [row] = await connection.read(() => connection.all<ScheduleRow>(GET, workspace, key))
       return row === undefined ? null : scheduleOf(row)
     },
-    async list({ workspace, limit, after }) {
+    async list({ workspace, source, limit, after }) {
       const conditions = [
         ...(workspace === undefined ? [] : ['s.workspace = ?']),
+        ...(source === undefined ? [] : ['s.source = ?']),
         ...(after === undefined ? [] : ['(s.workspace, s.key) > (?, ?)']),
       ]
       const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`
-      const values = [...(workspace === undefined ? [] : [workspace]), ...(after ? [after.workspace, after.key] : [])]
+      const values = [
+        ...[workspace, source].filter((value) => value !== undefined),
+        ...(after ? [after.workspace, after.key] : []),
+      ]
       const text = `${READ} ${where} order by s.workspace, s.key limit ?`
       const rows = await connection.read(() => connection.all<ScheduleRow>(text, ...values, limit))
       return rows.map(scheduleOf)
@@ -71,7 +75,7 @@ export function scheduleStore(connection: Connection, clock: Clock, wake: Wake):
           const [found] = yield* ask<Id>(PAUSE, words, now, workspace, key)
           if (found === undefined) return false
           yield* retract(found.id, now)
-          yield { text: PARK, values: [now, found.id] }
+          yield { text: PARK, values: [until, now, found.id] }
           return true
         },
         { tx },

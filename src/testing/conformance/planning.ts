@@ -34,7 +34,7 @@ export const planningGroup: Group = (promise) => {
     await store.schedules.put([putAgain(first, { job: 'other' })])
     const { schedules } = await store.planning.due(PAGE)
     const known = { id: first.id, workspace: 't_42', key: 'sync', revision: 2, timing, catchUp }
-    expect(schedules).toEqual([{ ...known, nextAt: 5000, watermarkAt: 4000 }])
+    expect(schedules).toEqual([{ ...known, nextAt: 5000, watermarkAt: 4000, pausedUntil: null }])
   })
 
   promise('answers no more than it was asked for', { kills: 'the limit is ignored' }, async ({ store }) => {

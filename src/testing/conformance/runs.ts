@@ -105,6 +105,8 @@ export const runsGroup: Group = (promise) => {
     async ({ store }) => {
       const runs = ['t_1', 't_2'].map((workspace) => newRun({ workspace, idempotencyKey: 'order-1' }))
       expect(await store.runs.enqueue(runs)).toEqual(runs.map(({ id }) => ({ id, created: true })))
+      const again = runs.map((run) => ({ ...run, id: newId() }))
+      expect(await store.runs.enqueue(again)).toEqual(runs.map(({ id }) => ({ id, created: false })))
     },
   )
 

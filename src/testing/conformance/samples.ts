@@ -82,6 +82,7 @@ export function planFor(
     watermarkAt: first + (count - 1) * MINUTE,
     runs,
     nonRuns: [],
+    resumes: false,
     ...change,
   }
 }

@@ -179,11 +179,13 @@ export const MUTATIONS = [
     file: `${folder}/migrations/0001-start.ts`,
     find: '  primary key (workspace, key)',
     replace: '  primary key (key)',
-    also: [{
-      file: `${folder}]/runs.ts`,
-      find: 'on conflict (workspace, key) do nothing',
-      replace: 'on conflict (key) do nothing',
-    },
+    also: [
+      {
+        file: `${folder}/runs.ts`,
+        find: 'on conflict (workspace, key) do nothing',
+        replace: 'on conflict (key) do nothing',
+      },
+    ],
   },
   {
     kills: 'runs are written one by one',

@@ -41,6 +41,8 @@ create table {schema}.schedules (
   unique (workspace, key)
 ) with (fillfactor = 10, vacuum_truncate = off, autovacuum_analyze_scale_factor = 0.02);
 
+create index schedules_source on {schema}.schedules (source, workspace, key) where source <> 'api';
+
 create table {schema}.cursors (
   schedule_id uuid primary key,
   next_at timestamptz(3),

@@ -27,6 +27,7 @@ create table everytick_schedules (
   quarantine text,
   unique (workspace, key)
 ) strict;
+create index everytick_schedules_source on everytick_schedules (source, workspace, key) where source <> 'api';
 
 -- Apart from the schedule and narrow, because it is written with every plan.
 create table everytick_cursors (

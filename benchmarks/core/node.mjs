@@ -1,0 +1,41 @@
+/** One process of a measurement: opens a store, plans and works when told to, and says what that took; the parent decides when, and counts. */
+import { everytick } from 'everytick'
+import { openAt } from './address.mjs'
+import { noop, tickJob } from './load.mjs'
+
+const { address, role, concurrency } = JSON.parse(process.argv[2])
+const store = await openAt(address)
+const ticks = []
+
+/** A run counts when its end is on the disk, not when its handler returned. */
+const claims = {
+  ...store.claims,
+  async settle(settlements) {
+    const answers = await store.claims.settle(settlements)
+    process.send({ settled: answers.filter((answer) => answer === 'accepted').length })
+    return answers
+  },
+}
+/** Only what would spoil the measurement. */
+const logger = { debug() {}, info() {}, warn() {}, error: console.error }
+const app = everytick({
+  store: { ...store, claims },
+  jobs: [noop, tickJob(ticks)],
+  queues: { default: concurrency },
+  logger,
+})
+
+const answers = {
+  start: () => app.start(role === undefined ? {} : { role }),
+  stop: () => app.stop(),
+  usage() {
+    const { user, system } = process.cpuUsage()
+    const { rss } = process.memoryUsage()
+    return { cpuMs: (user + system) / 1000, rss, maxRss: process.resourceUsage().maxRSS * 1024 }
+  },
+  ticks: () => ticks.splice(0),
+}
+
+process.on('message', async ({ n, ask }) => process.send({ n, answer: await answers[ask]() }))
+process.on('disconnect', () => process.exit())
+process.send({ ready: true })

@@ -1,0 +1,68 @@
+/** How late runs start under a steady load: schedules of one second each, due instants spread over the second, one process that plans and works. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { CONCURRENCY, everySecond, tickJob } from './load.mjs'
+import { startProcess } from './processes.mjs'
+import { percentile } from './turns.mjs'
+
+const BATCH = 1000
+/** What is still on its way when the time is over. */
+const AFTER_MS = 1000
+
+export async function steadyRows(places, size, note) {
+  const rows = []
+  for (const rate of size.firesPerSecond) {
+    note(`${places.kind}: ${rate} fires/s for ${size.steadyMs / 1000} s`)
+    const place = await places.fresh()
+    try {
+      rows.push(...(await steady(place, rate, { ...size, kind: places.kind })))
+    } finally {
+      await place.drop()
+    }
+  }
+  return rows
+}
+
+async function steady(place, rate, { warmMs, steadyMs, kind }) {
+  const store = await place.open()
+  const schedules = everySecond(rate, tickJob([]), Date.now())
+  for (let i = 0; i < rate; i += BATCH) await store.schedules.put(schedules.slice(i, i + BATCH))
+  await store.close()
+  const process = await startProcess({ address: place.address, concurrency: CONCURRENCY })
+  try {
+    await process.ask('start')
+    await delay(warmMs)
+    const fromAt = Math.ceil(Date.now() / 1000) * 1000
+    const untilAt = fromAt + steadyMs
+    await delay(untilAt + AFTER_MS - Date.now())
+    const late = latenessBetween(await process.ask('ticks'), fromAt, untilAt)
+    const usage = await process.ask('usage')
+    await process.ask('stop')
+    return rowsOf(late, { rate, expected: (rate * steadyMs) / 1000, rss: usage.rss, kind })
+  } finally {
+    await process.end()
+  }
+}
+
+/** Ticks are pairs of due instant and lateness. */
+function latenessBetween(ticks, fromAt, untilAt) {
+  const late = []
+  for (let i = 0; i < ticks.length; i += 2) if (ticks[i] >= fromAt && ticks[i] < untilAt) late.push(ticks[i + 1])
+  return late
+}
+
+function rowsOf(late, { rate, expected, kind }) {
+  const [p50, p99] = [percentile(late, 0.5), percentile(late, 0.99)]
+  const held = rate === 1000 && kind === 'postgres'
+  const most = (value) => (held ? { kind: 'most', value } : null)
+  const row = (part, about) => ({ id: `steady-${rate}-${part}`, unit: 'ms', rivals: {}, must: null, ...about })
+  return [
+    row('p50', { what: `lateness at ${rate.toLocaleString('en')} fires/s, p50`, ours: p50, must: most(10) }),
+    row('p99', { what: '  p99', ours: p99, must: most(100) }),
+    row('started', {
+      what: '  started of those due',
+      unit: '%',
+      ours: (late.length / expected) * 100,
+      must: { kind: 'least', value: 100 },
+    }),
+  ]
+}
