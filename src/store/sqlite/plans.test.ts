@@ -3,6 +3,7 @@ import { CLAIM, EXPIRED, NEXT_DUE } from './claims.ts'
 import { type Database, openDatabase } from './driver.ts'
 import { pageOf } from './history.ts'
 import { DUE, NEXT_CURSOR } from './planning.ts'
+import { listOf } from './schedules.ts'
 import { migrationSql } from './schema.ts'
 
 let database: Database
@@ -28,7 +29,7 @@ function fill(): void {
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000)
     insert into everytick_cursors select 'c' || i, i, 0, 1 from n;
     insert into everytick_schedules select schedule_id, 'w', schedule_id, 1, '{}', 'j', 'q', '{}', 5, '{}', '{}', '', '[]',
-      '{}', 'code', 0, 0, null, null from everytick_cursors;
+      '{}', iif(next_at % 10, 'api', 'code'), 0, 0, null, null from everytick_cursors;
     insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, due_at, created_at, payload, policy)
       select schedule_id, 'w', 'j', 'q', 'pending', 'enqueue', 5, next_at, 0, '{}', '{}' from everytick_cursors;
     update everytick_runs set state = 'running', worker_id = 'w1', lease_until = due_at where rowid % 2;
@@ -61,6 +62,13 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
 
   it('find ended leases by the index of leases', () => {
     expect(planOf(EXPIRED)).toEqual([expect.stringMatching(/^SEARCH .*INDEX everytick_runs_lease \(lease_until<\?\)/)])
+  })
+
+  it('list the schedules of the code without passing over those of the API', () => {
+    const after = { workspace: 'w', key: 'k' }
+    const [first] = planOf(listOf({ source: 'code', limit: 10, after }).text)
+    expect(first).toMatch(/^SEARCH s USING INDEX everytick_schedules_source \(source=\? AND \(workspace,key\)>/)
+    expect(planOf(listOf({ source: 'code', limit: 10, after }).text).join()).not.toContain('TEMP B-TREE')
   })
 
   it('page through history by its own order, and through failures by their own index', () => {
