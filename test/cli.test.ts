@@ -1,5 +1,8 @@
 /** The promises of the command line, held against the built program itself; what a terminal shows is asked of the commands. */
 import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { explain } from '../src/cli/commands/explain.ts'
@@ -143,6 +146,31 @@ describe.concurrent('the program', () => {
     expect(bare).toEqual(help)
     expect(helpNext?.out).toContain('--from <instant>')
     expect([version, help, helpNext].map((ended) => ended?.code)).toEqual([0, 0, 0])
+  })
+
+  it('migrates a database, and prints the SQL for one without opening it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'everytick-cli-'))
+    const db = `sqlite:${join(folder, 'a.db')}`
+    const [done, lite, postgres] = await Promise.all([
+      everytick(['migrate', '--db', db]),
+      everytick(['migrate', '--db', db, '--sql']),
+      everytick(['migrate', '--db', 'postgres://nobody@127.0.0.1:1/none?schema=mine', '--sql']),
+    ])
+    rmSync(folder, { recursive: true })
+    expect(done).toMatchObject({ code: 0, out: expect.stringContaining('is up to date') })
+    expect(lite).toMatchObject({ code: 0, out: expect.stringContaining('create table everytick_runs') })
+    expect(postgres).toMatchObject({ code: 0, out: expect.stringContaining('create table "mine".runs') })
+  })
+
+  it('tells a database that is away (exit 1) from an address that is wrong (exit 2)', async () => {
+    const [away, wrong, none] = await Promise.all([
+      everytick(['migrate', '--db', 'postgres://nobody@127.0.0.1:1/none']),
+      everytick(['migrate', '--db', 'mysql://x']),
+      everytick(['migrate']),
+    ])
+    expect(away).toMatchObject({ code: 1, err: expect.stringContaining('STORE_UNREACHABLE') })
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('STORE_URL_INVALID') })
+    expect(none).toMatchObject({ code: 2, err: expect.stringContaining('--db') })
   })
 })
 

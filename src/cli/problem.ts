@@ -15,10 +15,19 @@ export interface Problem {
   readonly exit: number
 }
 
+/** What the user wrote was right, and could not be done all the same. */
+const FAILURES: ReadonlySet<ErrorCode> = new Set([
+  'STORE_UNREACHABLE',
+  'SCHEMA_OUTDATED',
+  'SCHEMA_TOO_NEW',
+  'SQLITE_MISSING',
+  'PACKAGE_MISSING',
+])
+
 export function problemOf(error: unknown): Problem {
   if (error instanceof EverytickError) {
     const { code, message, hint, source, span } = error
-    return { code, message, hint, source, span, exit: EXIT.usage }
+    return { code, message, hint, source, span, exit: FAILURES.has(code) ? EXIT.failed : EXIT.usage }
   }
   const usage = usageProblem(error)
   if (usage) return usage

@@ -1,5 +1,6 @@
 /** The commands and options of the command line and their help; each command's work is loaded only when it is called. */
 import { Command, CommanderError, Option } from 'commander'
+import type { MigrateOptions } from './commands/migrate.ts'
 import type { NextOptions } from './commands/next.ts'
 import type { SampleOptions } from './commands/sample.ts'
 import { surroundings } from './config.ts'
@@ -61,6 +62,16 @@ export function createProgram(write: (text: string) => void): Command {
     .action(async (options: SampleOptions) => {
       const [{ sample }, shown] = await Promise.all([import('./commands/sample.ts'), view()])
       await sample(options, shown, write)
+    })
+
+  program
+    .command('migrate')
+    .description('bring a database up to date, or print the SQL that does')
+    .requiredOption('--db <address>', 'sqlite:./everytick.db or postgres://user@host/database')
+    .option('--sql', 'print the SQL for an empty database instead, and open nothing')
+    .action(async (options: MigrateOptions) => {
+      const { migrate } = await import('./commands/migrate.ts')
+      write(await migrate(options))
     })
 
   return program

@@ -22,6 +22,6 @@ export function pending(migrations: readonly Migration[], current: number): read
 export function refuseOutdated(store: string, missing: readonly Migration[]): never {
   const names = missing.map(({ version, name }) => `${version} (${name})`).join(', ')
   throw new EverytickError('SCHEMA_OUTDATED', `${store} lacks migration ${names}`, {
-    hint: 'run `everytick migrate`, or apply what `everytick migrate --sql` prints',
+    hint: 'run `everytick migrate --db <address>`, or apply what `everytick migrate --sql --db <address>` prints',
   })
 }

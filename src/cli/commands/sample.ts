@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 import { createEngine } from '../../engine/engine.ts'
+import { EverytickError, shown } from '../../errors.ts'
 import { defineJob } from '../../job.ts'
 import { tzdataVersion } from '../../schedule/time-zone.ts'
 import { schedule } from '../../schedule-definition.ts'
@@ -47,6 +48,10 @@ const schedules = [
 ]
 
 export async function sample(options: SampleOptions, view: View, write: (text: string) => void): Promise<void> {
+  const seconds = options.seconds === undefined ? undefined : Number(options.seconds)
+  if (seconds !== undefined && !(seconds > 0)) {
+    throw new EverytickError('OPTION_INVALID', `--seconds takes a positive number, not ${shown(options.seconds)}`)
+  }
   mkdirSync(dirname(options.db), { recursive: true })
   const store = await openSqlite({ path: options.db })
   const seams = { clock: systemClock, timers: systemTimers, createEngine, onSignal: () => () => {} }
@@ -59,10 +64,10 @@ export async function sample(options: SampleOptions, view: View, write: (text: s
   )
   for (const each of schedules) write(`  ${each.key.padEnd(10)}${dim(describe(each.key))}\n`)
   await showLedger(store, view, write)
-  write(`${dim('  Ctrl-C stops. Kill it and start it again: nothing is lost, nothing runs twice.')}\n`)
+  write(`${dim('  Ctrl-C stops. Kill it and start it again: no occurrence is lost or doubled.')}\n`)
   say(app)
   await app.start()
-  await asked(options.seconds)
+  await asked(seconds)
   write(`${dim('  stopping: no new runs, those under way may finish')}\n`)
   await app.stop({ drain: '10s' })
   await showLedger(store, view, write)
@@ -77,10 +82,10 @@ const describe = (key: string): string =>
   })[key]!
 
 /** Resolves on the first Ctrl-C or SIGTERM, or when the time is over; a second signal ends the process at once. */
-function asked(seconds: string | undefined): Promise<void> {
+function asked(seconds: number | undefined): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
-    if (seconds !== undefined) systemTimers.set(Number(seconds) * 1000, resolve)
+    if (seconds !== undefined) systemTimers.set(seconds * 1000, resolve)
   })
 }
 
