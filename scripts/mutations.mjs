@@ -14,6 +14,9 @@ const LISTS = {
   pure: { tests: ['src/run', 'src/plan', 'src/json.test.ts'], setup: [] },
 }
 
+/** A mistake that no longer is SQL or TypeScript proves nothing, however many tests it fails. */
+const NONSENSE = /syntax error|near "|no such|does not exist|is ambiguous|wrong number of|bind message|is not defined/
+
 const [wanted = Object.keys(LISTS).join(), word = ''] = process.argv.slice(2)
 const names = wanted.split(',')
 if (names.some((name) => !(name in LISTS))) {
@@ -51,13 +54,21 @@ async function isCaught(name, mutation, promises) {
   const mutations = [mutation, ...(mutation.also ?? []).map((edit) => ({ file: mutation.file, ...edit }))]
   const lost = mutations.find((edit) => !isThere(edit))
   const { failed, words } = promises.length === 0 || lost ? { failed: [] } : await run(name, { mutations, promises })
-  const verdict = failed.length > 0 ? 'caught' : lost ? 'GONE' : promises.length === 0 ? 'UNNAMED' : 'SURVIVED'
+  const verdict = verdictOn({ failed, lost, promises })
   console.log(`  ${verdict.padEnd(9)} ${mutation.kills}  (${mutation.file})`)
   for (const { title } of failed.slice(0, 3)) console.log(`${' '.repeat(12)}by: ${title}`)
   if (failed.length > 3) console.log(`${' '.repeat(12)}and by ${failed.length - 3} more`)
+  if (verdict === 'NONSENSE') console.log(failed[0].words)
   if (lost) console.log(`${' '.repeat(12)}this does not stand there once: ${lost.find}`)
   else if (failed.length === 0 && words) console.log(words)
-  return failed.length > 0
+  return verdict === 'caught'
+}
+
+function verdictOn({ failed, lost, promises }) {
+  if (lost) return 'GONE'
+  if (promises.length === 0) return 'UNNAMED'
+  if (failed.length === 0) return 'SURVIVED'
+  return failed.every(({ words }) => NONSENSE.test(words)) ? 'NONSENSE' : 'caught'
 }
 
 /** Runs the tests of a list, or only these promises of it, in a copy that holds these mistakes. */
@@ -120,7 +131,9 @@ async function vitest(folder, which) {
   // A file that does not even load is as good as a failed test.
   for (const file of files)
     if (file.status === 'failed' && file.assertionResults.length === 0) failed.push({ title: file.message })
-  const withKills = ({ title, meta }) => ({ title, kills: meta?.kills })
+  const withKills = ({ title, meta, failureMessages = [] }) => {
+    return { title, kills: meta?.kills, words: failureMessages.join('\n').slice(0, 1000) }
+  }
   return {
     all: results.filter(({ status }) => status === 'passed').map(withKills),
     failed: failed.map(withKills),

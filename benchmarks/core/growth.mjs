@@ -56,8 +56,8 @@ async function planningRows(places, { fewSchedules, manySchedules, passes, sched
       },
     ]
     if (places.kind === 'postgres') {
-      const horizonMs = LOOKAHEAD_MS + (passes + WARM_PASSES + 1) * 1000
-      const [fewPlan, manyPlan] = [await explainDue(few.place, horizonMs), await explainDue(many.place, horizonMs)]
+      const question = { lookaheadMs: LOOKAHEAD_MS + (passes + WARM_PASSES + 1) * 1000, times: 3 }
+      const [fewPlan, manyPlan] = [await explainDue(few.place, question), await explainDue(many.place, question)]
       rows.push(
         ...pagesRows('due', `  pages read by the look for what is due, ${shown}`, { few: fewPlan, many: manyPlan }),
       )
@@ -115,7 +115,7 @@ async function claimRows(places, { fewFinished, manyFinished, claims }, note) {
     const after = async (finished) => {
       await churn(store, finished)
       await fill(store, 1000)
-      return explainClaim(place, claims)
+      return explainClaim(place, { times: claims })
     }
     const few = await after(fewFinished)
     const many = await after(manyFinished)

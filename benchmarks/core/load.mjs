@@ -22,7 +22,7 @@ export const tickJob = (into) =>
 
 /** How many runs one process works on at once. */
 export const CONCURRENCY = 50
-export const CATCH_UP = { catchUp: 'latest', windowMs: 86_400_000, limit: 100 }
+const CATCH_UP = { catchUp: 'latest', windowMs: 86_400_000, limit: 100 }
 
 const ZONES = ['UTC', 'America/New_York', 'Europe/Berlin', 'Asia/Tokyo']
 
@@ -34,37 +34,40 @@ export const hourly = (key, i) => ({
   job: noop,
 })
 
-/** `count` schedules of one second each, their due instants spread evenly over the second, ready to be put. */
+/** A schedule ready to be put into a store: an interval that is first due at `anchorAt`. */
+const putOf = ({ key, everyMs, anchorAt, job, now }) => ({
+  id: newId(),
+  nextAt: anchorAt,
+  watermarkAt: Math.min(now, anchorAt - 1),
+  definition: {
+    workspace: 'default',
+    key,
+    timing: { kind: 'interval', everyMs, anchorAt },
+    job: job.name,
+    queue: job.queue,
+    payload: null,
+    priority: job.priority,
+    policy: job.policy,
+    catchUp: CATCH_UP,
+    description: '',
+    tags: [],
+    metadata: null,
+    source: 'api',
+  },
+})
+
+/** `count` schedules of one second each, their due instants spread evenly over the second. */
 export function everySecond(count, job, now) {
   const base = Math.ceil(now / 1000) * 1000
   return Array.from({ length: count }, (_, i) => {
     const anchorAt = base + Math.floor((i * 1000) / count)
-    return {
-      id: newId(),
-      nextAt: anchorAt,
-      watermarkAt: now,
-      definition: {
-        workspace: 'default',
-        key: `second-${i}`,
-        timing: { kind: 'interval', everyMs: 1000, anchorAt },
-        job: job.name,
-        queue: job.queue,
-        payload: null,
-        priority: job.priority,
-        policy: job.policy,
-        catchUp: CATCH_UP,
-        description: '',
-        tags: [],
-        metadata: null,
-        source: 'api',
-      },
-    }
+    return putOf({ key: `second-${i}`, everyMs: 1000, anchorAt, job, now })
   })
 }
 
 /** A prime, so that neighbours by id are not neighbours in time. */
-const STRIDE = 7919
+export const STRIDE = 7919
 
-/** When the `i`th of `count` seeded schedules is first due; `everyMs` is the interval of each, over which they are spread. */
-export const seededAt = (i, { count, everyMs, firstAt }) =>
-  firstAt + Math.floor((((i * STRIDE) % count) * everyMs) / count)
+/** The first of many alike; the places copy it by SQL, the `i`th due `(i * STRIDE % count) * everyMs / count` later. */
+export const seedling = ({ everyMs, firstAt }) =>
+  putOf({ key: 'seeded-0', everyMs, anchorAt: firstAt, job: noop, now: Date.now() })

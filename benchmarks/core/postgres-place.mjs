@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { openAt } from './address.mjs'
-import { CATCH_UP, noop } from './load.mjs'
+import { STRIDE, seedling } from './load.mjs'
 import { postgresLimit } from './postgres-limit.mjs'
 
 const LAUNCHER = fileURLToPath(new URL('../../test/postgres/launcher.ts', import.meta.url))
@@ -41,14 +41,18 @@ async function placeIn(database, postmaster) {
     address,
     open: () => openAt(address),
     limit: () => postgresLimit(database.url),
-    seed: (schedules) => inSession(database.url, (client) => seed(client, schedules)),
+    async seed(schedules) {
+      const store = await openAt(address)
+      await inSession(database.url, (client) => seed(client, store, schedules))
+      await store.close()
+    },
     session: (work) => inSession(database.url, work),
     serverCpuMs: () => (postmaster === null ? null : cpuMsOf(postmaster)),
     drop: () => database.drop(),
   }
 }
 
-export async function inSession(url, work) {
+async function inSession(url, work) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
@@ -58,23 +62,26 @@ export async function inSession(url, work) {
   }
 }
 
-/** The same ids, keys and instants as `seededAt` gives, made by the server. */
-async function seed(client, { count, everyMs, firstAt }) {
-  const [policy, catchUp] = [JSON.stringify(noop.policy), JSON.stringify(CATCH_UP)]
-  const rows = `
+/** Copies one schedule that the store itself has written, whatever columns it has. */
+async function seed(client, store, { count, everyMs, firstAt }) {
+  const first = seedling({ everyMs, firstAt })
+  await store.schedules.put([first])
+  const copies = `
     select ('00000000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid as id, i,
-      ${firstAt} + (i * 7919 % ${count}) * ${everyMs} / ${count} as anchor
-    from generate_series(0, ${count - 1}::bigint) i`
-  await client.query(`
-    insert into everytick.schedules (id, workspace, key, revision, timing, job, queue, payload, priority, policy, catch_up,
-      description, tags, metadata, source, created_at, updated_at)
-    select id, 'seeded', 'seeded-' || i, 1, jsonb_build_object('kind', 'interval', 'everyMs', ${everyMs}, 'anchorAt', anchor),
-      '${noop.name}', '${noop.queue}', 'null', ${noop.priority}, '${policy}', '${catchUp}', '', '[]', 'null', 'api', now(), now()
-    from (${rows}) r`)
-  await client.query(`
-    insert into everytick.cursors (schedule_id, next_at, watermark_at, revision)
-    select id, to_timestamp(anchor / 1000.0)::timestamptz(3), to_timestamp(${firstAt - 1} / 1000.0)::timestamptz(3), 1
-    from (${rows}) r`)
+      ${firstAt} + (i * ${STRIDE} % ${count}) * ${everyMs} / ${count} as anchor
+    from generate_series(1, ${count - 1}::bigint) i`
+  const copy = (table, idColumn, changes) =>
+    client.query(`
+      insert into everytick.${table}
+      select (jsonb_populate_record(t, ${changes})).* from (${copies}) c cross join everytick.${table} t
+      where t.${idColumn} = '${first.id}'`)
+  const timing = `t.timing || jsonb_build_object('anchorAt', anchor)`
+  await copy('schedules', 'id', `jsonb_build_object('id', c.id, 'key', 'seeded-' || i, 'timing', ${timing})`)
+  await copy(
+    'cursors',
+    'schedule_id',
+    `jsonb_build_object('schedule_id', c.id, 'next_at', to_timestamp(anchor / 1000.0))`,
+  )
   // What the server would do by itself in the minutes after, and in the middle of a measurement.
   await client.query('vacuum analyze everytick.schedules, everytick.cursors')
   await client.query('checkpoint')

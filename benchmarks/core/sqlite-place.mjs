@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../dist/store/sqlite/driver.js'
 import { openAt } from './address.mjs'
-import { CATCH_UP, noop, seededAt } from './load.mjs'
+import { STRIDE, seedling } from './load.mjs'
 import { sqliteLimit } from './sqlite-limit.mjs'
 
 export async function sqlitePlaces() {
@@ -29,7 +29,11 @@ async function fresh() {
     address,
     open: () => openAt(address),
     limit: () => sqliteLimit(join(folder, 'limit.db')),
-    seed: (schedules) => seed(where, schedules),
+    async seed(schedules) {
+      const store = await openAt(address)
+      await seed(store, where, schedules)
+      await store.close()
+    },
     /** There is no server: what the store costs, its process pays. */
     serverCpuMs: () => null,
     async drop() {
@@ -38,23 +42,24 @@ async function fresh() {
   }
 }
 
-const SCHEDULE = `
-  insert into everytick_schedules (id, workspace, key, revision, timing, job, queue, payload, priority, policy, catch_up,
-    description, tags, metadata, source, created_at, updated_at)
-  values (?, 'seeded', ?, 1, ?, '${noop.name}', '${noop.queue}', 'null', ${noop.priority}, ?, ?, '', '[]', 'null', 'api', ?, ?)`
-const CURSOR = `insert into everytick_cursors (schedule_id, next_at, watermark_at, revision) values (?, ?, ?, 1)`
-
-async function seed(path, { count, everyMs, firstAt }) {
+/** Copies one schedule that the store itself has written, whatever columns it has. */
+async function seed(store, path, { count, everyMs, firstAt }) {
+  const first = seedling({ everyMs, firstAt })
+  await store.schedules.put([first])
   const database = await openDatabase(path)
-  const [schedule, cursor] = [database.prepare(SCHEDULE), database.prepare(CURSOR)]
-  const [policy, catchUp] = [JSON.stringify(noop.policy), JSON.stringify(CATCH_UP)]
+  const copier = (table, idColumn) => {
+    const [row] = database.prepare(`select * from ${table} where ${idColumn} = ?`).all(first.id)
+    const columns = Object.keys(row)
+    const statement = database.prepare(`insert into ${table} values (${columns.map(() => '?').join()})`)
+    return (changes) => statement.run(...columns.map((column) => changes[column] ?? row[column]))
+  }
+  const [schedule, cursor] = [copier('everytick_schedules', 'id'), copier('everytick_cursors', 'schedule_id')]
   database.exec('begin immediate')
-  for (let i = 0; i < count; i++) {
+  for (let i = 1; i < count; i++) {
     const id = `00000000-0000-7000-8000-${i.toString(16).padStart(12, '0')}`
-    const anchorAt = seededAt(i, { count, everyMs, firstAt })
-    const timing = JSON.stringify({ kind: 'interval', everyMs, anchorAt })
-    schedule.run(id, `seeded-${i}`, timing, policy, catchUp, firstAt, firstAt)
-    cursor.run(id, anchorAt, firstAt - 1)
+    const anchorAt = firstAt + Math.floor((((i * STRIDE) % count) * everyMs) / count)
+    schedule({ id, key: `seeded-${i}`, timing: JSON.stringify({ ...first.definition.timing, anchorAt }) })
+    cursor({ schedule_id: id, next_at: anchorAt })
   }
   database.exec('commit; pragma wal_checkpoint(truncate)')
   database.close()

@@ -54,6 +54,7 @@ export interface Connection {
 }
 
 const TRIES = 5
+const CONNECT_TIMEOUT_MS = 5000
 /** Enough for a claim, a settlement, a plan and a renewal at once. */
 const HOT_CONNECTIONS = 4
 
@@ -80,14 +81,10 @@ export function connect(options: ConnectionOptions): Connection {
 
   const askOn = (client: Client): Ask => {
     return async <Row>(statement: Statement, values: readonly Value[]) => {
-      const config: QueryConfig = {
-        text: statement.text,
-        values: values as unknown[],
-        types: TYPES,
-        query_timeout: timeoutMs,
-      }
+      const config: QueryConfig = { text: statement.text, values: values as unknown[], types: TYPES }
       if (prepare && statement.name) config.name = statement.name
       if (statement.rowMode) config.rowMode = statement.rowMode
+      if (!statement.patient) config.query_timeout = timeoutMs
       return (await client.query(config)).rows as Row[]
     }
   }
@@ -110,22 +107,23 @@ export function connect(options: ConnectionOptions): Connection {
   }
 }
 
-function poolOf({ url, name }: ConnectionOptions, max: number): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max,
-    connectionTimeoutMillis: 10_000,
-    idleTimeoutMillis: 60_000,
-    keepAlive: true,
-    application_name: name.split(' ')[0],
-  })
+/** The pool's own limit would also end the waiting for a free connection, which under load is only a queue. */
+class QuickClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+  }
+}
+
+function poolOf({ url }: ConnectionOptions, max: number): pg.Pool {
+  const settings = { connectionString: url, max, idleTimeoutMillis: 60_000, keepAlive: true, Client: QuickClient }
+  const pool = new pg.Pool({ ...settings, application_name: 'everytick' })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {})
   return pool
 }
 
 async function alone({ url }: ConnectionOptions): Promise<Client> {
-  const client = new pg.Client({ connectionString: url, keepAlive: true, connectionTimeoutMillis: 10_000 })
+  const client = new QuickClient({ connectionString: url, keepAlive: true, application_name: 'everytick listen' })
   client.on('error', () => {})
   await client.connect()
   return Object.assign(client, { release: () => void client.end().catch(() => {}) }) as unknown as Client

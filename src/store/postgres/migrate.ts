@@ -3,7 +3,7 @@ import { EverytickError } from '../../errors.ts'
 import { type Migration, pending, refuseOutdated } from '../migrate.ts'
 import type { Connection } from './connection.ts'
 import { CORE } from './migrations/0001-core.ts'
-import { type Ask, unprepared } from './statement.ts'
+import { type Ask, patient, unprepared } from './statement.ts'
 
 const MIGRATIONS = [{ version: 1, name: 'core', sql: CORE }] as const satisfies readonly Migration[]
 
@@ -32,9 +32,9 @@ export async function migrate(connection: Connection, { schema, migrate, name }:
   if (!migrate) refuseOutdated(name, missing)
   await connection.api.transact(async (ask) => {
     // Held to the end of the transaction: a lock of the session would not survive a pooler between us and the server.
-    await ask(unprepared('select pg_advisory_xact_lock(hashtextextended($1, 20))'), [`everytick migrate ${schema}`])
+    await ask(patient('select pg_advisory_xact_lock(hashtextextended($1, 20))'), [`everytick migrate ${schema}`])
     const current = await versionOf(ask, schema)
-    for (const step of pending(MIGRATIONS, current)) await ask(unprepared(stepSql(step, schema)), [])
+    for (const step of pending(MIGRATIONS, current)) await ask(patient(stepSql(step, schema)), [])
   })
 }
 

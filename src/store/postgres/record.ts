@@ -3,7 +3,7 @@ import type { Plan } from '../../plan/plan.ts'
 import type { Connection } from './connection.ts'
 import { isBusy } from './failure.ts'
 import { instantAt } from './rows.ts'
-import { plain, prepared, rowsOf, type Statement, texts, unprepared, type Value } from './statement.ts'
+import { MANY, plain, prepared, rowsOf, type Statement, texts, unprepared, type Value } from './statement.ts'
 
 export interface Recorded {
   readonly answers: ('recorded' | 'stale')[]
@@ -29,7 +29,7 @@ export function createRecord(connection: Connection, schema: string): (plans: re
     try {
       return await connection.hot.transact(async (ask) => {
         await ask(patience, [])
-        return ask<RecordRow>(patiently, valuesOf(plans))
+        return ask<RecordRow>(patiently, recordValues(plans))
       })
     } catch (error) {
       if (isBusy(error)) return null
@@ -41,7 +41,7 @@ export function createRecord(connection: Connection, schema: string): (plans: re
     const answers = plans.map((): 'recorded' | 'stale' => 'recorded')
     const queues = new Set<string>()
     const held: number[] = []
-    for (const row of await connection.hot.ask<RecordRow>(atOnce, valuesOf(plans))) {
+    for (const row of await connection.hot.ask<RecordRow>(atOnce, recordValues(plans))) {
       if (row.queue !== null) queues.add(row.queue)
       if (row.stale === null) continue
       answers[row.stale] = 'stale'
@@ -64,6 +64,12 @@ const PLAN = {
 }
 const RUN = { n: 'int', id: 'uuid', scheduled: 'float8', slot_start: 'float8', due: 'float8', trigger: 'text' }
 const NON_RUN = { n: 'int', from_ms: 'float8', to_ms: 'float8', count: 'float8', state: 'text', reason: 'text' }
+
+/**
+ * Whether the cursor of plan `p` is where the plan expects it. The instant fits no index: many cursors may share it, and
+ * only one of them is the schedule's.
+ */
+const STANDS = `schedule_id = p.id and revision = p.revision and (next_at is not distinct from p.expected)`
 
 /**
  * One statement: locks each cursor that still stands where its plan expects it, moves it, and from those alone inserts
@@ -90,7 +96,7 @@ held as materialized (
   select p.n, p.id, p.next_at, p.watermark_at, p.resumes, c.place, c.watermark_at as floor_at, c.planned_at
   from free p cross join lateral (
     select ctid as place, watermark_at, planned_at from ${schema}.cursors
-    where schedule_id = p.id and revision = p.revision and next_at = p.expected
+    where ${STANDS}
     limit 1 for update ${locking}
   ) c
 ),
@@ -99,15 +105,18 @@ moved as (
   set next_at = h.next_at, watermark_at = greatest(c.watermark_at, h.watermark_at),
     planned_at = greatest(c.planned_at, h.watermark_at)
   from held h
-  where c.ctid = any(array(select place from held)) and c.schedule_id = h.id
+  where c.ctid = any(array(select place from held)) and c.ctid = h.place
   returning h.n, h.id, h.resumes, h.floor_at, h.planned_at
 ),
+done as materialized (select moved.* from moved ${MANY}),
+run as materialized (${rowsOf(RUN, 8)}),
+non_run as materialized (${rowsOf(NON_RUN, 14)}),
 inserted as (
   insert into ${schema}.runs (id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key,
     schedule_revision, scheduled_at, slot_start_at, due_at, created_at, payload, policy, attempt, fence, cancel_requested)
   select r.id, s.workspace, s.job, s.queue, 'pending', r.trigger, s.priority, s.id, s.key, s.revision,
     ${instantAt('r.scheduled')}, ${instantAt('r.slot_start')}, ${instantAt('r.due')}, clock.now, s.payload, s.policy, 0, 0, false
-  from clock cross join (${rowsOf(RUN, 8)}) r join moved m on m.n = r.n
+  from clock cross join run r join done m on m.n = r.n
   cross join lateral (
     select id, workspace, key, revision, job, queue, priority, payload, policy from ${schema}.schedules
     where id = m.id limit 1
@@ -121,20 +130,20 @@ inserted as (
 missed as (
   insert into ${schema}.non_runs (schedule_id, from_at, to_at, count, state, reason, recorded_at)
   select m.id, ${instantAt('x.from_ms')}, ${instantAt('x.to_ms')}, x.count, x.state, x.reason, clock.now
-  from clock cross join (${rowsOf(NON_RUN, 14)}) x join moved m on m.n = x.n
+  from clock cross join non_run x join done m on m.n = x.n
 ),
 lifted as (
   update ${schema}.schedules set pause = null, updated_at = (select now from clock)
   where id = any(array(select id from moved where resumes))
 )
 select p.n as stale, (
-    select true from ${schema}.cursors where schedule_id = p.id and revision = p.revision and next_at = p.expected limit 1
+    select true from ${schema}.cursors where ${STANDS} limit 1
   ) as held, null as queue
-from plan p where not exists (select 1 from moved m where m.n = p.n)
+from plan p where not exists (select 1 from done m where m.n = p.n)
 union all
 select null, null, queue from inserted group by queue`)
 
-function valuesOf(plans: readonly Plan[]): Value[] {
+export function recordValues(plans: readonly Plan[]): Value[] {
   const runs = plans.flatMap((plan, n) => plan.runs.map((run) => ({ n, ...run })))
   const nonRuns = plans.flatMap((plan, n) => plan.nonRuns.map((nonRun) => ({ n, ...nonRun })))
   return [

@@ -1,4 +1,5 @@
 /** Takes back what was planned ahead of schedules that change: locks them, then deletes their runs still to come; what changes is decided by the verbs. */
+import { stateOf } from './rows.ts'
 import { prepared, type Statement } from './statement.ts'
 
 /**
@@ -32,9 +33,9 @@ export const retraction = (schema: string, of: string): string => `
 held as materialized (
   select r.id, r.scheduled_at
   from (${of}) whose cross join lateral (
-    select id, scheduled_at from ${schema}.runs
-    where schedule_id = whose.id and scheduled_at > (select ${schema}.now_at()) and state = 'pending' and fence = 0
-    order by scheduled_at for update
+    select p.id, p.scheduled_at from ${schema}.runs p
+    where p.schedule_id = whose.id and p.scheduled_at > (select ${schema}.now_at()) and ${stateOf('p')} = 'pending' and p.fence = 0
+    order by p.scheduled_at for update
   ) r
 ),
 clock as materialized (select case when (select count(*) from held) >= 0 then ${schema}.now_at() end as now),

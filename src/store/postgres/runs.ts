@@ -2,7 +2,7 @@
 import type { CancelAnswer, RunStore } from '../contract/runs.ts'
 import type { Connection } from './connection.ts'
 import { createEnqueue } from './enqueue.ts'
-import { isId, RUN_COLUMNS } from './rows.ts'
+import { isId, RUN_COLUMNS, stateOf } from './rows.ts'
 import { plain, prepared, type Statement, within } from './statement.ts'
 import type { Wake } from './wake.ts'
 
@@ -49,14 +49,14 @@ const MOVED = RUN_COLUMNS.filter((column) => !['state', 'cancel_requested'].incl
 const cancelStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
-ended as (delete from ${schema}.runs where id = $1::uuid and state = 'pending' returning *),
+ended as (delete from ${schema}.runs r where r.id = $1::uuid and ${stateOf('r')} = 'pending' returning *),
 kept as (
   insert into ${schema}.history (${MOVED.join(', ')}, state, cancel_requested, finished_at, result)
   select ${MOVED.map((column) => `ended.${column}`).join(', ')}, 'cancelled', true, clock.now, 'null' from ended cross join clock
 ),
 before as materialized (select id, cancel_requested from ${schema}.runs where id = $1::uuid),
 marked as (
-  update ${schema}.runs set cancel_requested = true where id = $1::uuid and state = 'running' returning id, schedule_id
+  update ${schema}.runs r set cancel_requested = true where r.id = $1::uuid and ${stateOf('r')} = 'running' returning id, schedule_id
 ),
 noted as (
   insert into ${schema}.journal (at, kind, run_id, schedule_id, data)

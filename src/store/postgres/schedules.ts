@@ -98,19 +98,20 @@ from (
 ) s join ${schema}.cursors c on c.schedule_id = s.id
 order by s.workspace, s.key`)
 
+/** Here and when it is resumed, the cursor of a schedule that is set aside stays parked: only a change can cure it. */
 const pauseSql = (schema: string): Statement =>
   prepared(`
 with ${retraction(schema, 'select $1::uuid as id')},
 parked as (
-  update ${schema}.cursors
-  set next_at = ${instantAt("($2::text::jsonb ->> 'until')::float8")}, watermark_at = least(watermark_at, (select now from clock))
-  where schedule_id = $1::uuid
+  update ${schema}.cursors c
+  set next_at = case when s.quarantine is null then ${instantAt("($2::text::jsonb ->> 'until')::float8")} end,
+    watermark_at = least(c.watermark_at, (select now from clock))
+  from ${schema}.schedules s where s.id = $1::uuid and c.schedule_id = $1::uuid
 )
 update ${schema}.schedules
 set pause = $2::text::jsonb || jsonb_build_object('at', ${msOf('(select now from clock)')}), updated_at = (select now from clock)
 where id = $1::uuid`)
 
-/** The cursor of a schedule that is set aside stays parked: only a change of its definition can cure it. */
 const resumeSql = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),

@@ -54,7 +54,7 @@ const grantValues = (list: readonly (Settlement & { n: number })[]): Value[] => 
   texts(list.map(({ progress }) => progressText(progress))),
 ]
 
-const finalValues = (list: readonly Numbered<'final'>[]): Value[] => [
+export const finalValues = (list: readonly Numbered<'final'>[]): Value[] => [
   ...grantValues(list),
   texts(list.map(({ verdict }) => verdict.state)),
   texts(
@@ -63,7 +63,7 @@ const finalValues = (list: readonly Numbered<'final'>[]): Value[] => [
   texts(list.map(({ verdict }) => (verdict.state === 'failed' ? toJsonText(verdict.error, { what: 'error' }) : null))),
 ]
 
-const againValues = (list: readonly Numbered<'again'>[]): Value[] => [
+export const againValues = (list: readonly Numbered<'again'>[]): Value[] => [
   ...grantValues(list),
   plain(list.map(({ verdict }) => verdict.delayMs)),
   texts(list.map(({ verdict }) => verdict.reason)),

@@ -8,6 +8,8 @@ export interface Statement {
   readonly name?: string
   /** Whether a row is a list of values rather than an object: a third of the work where there are many of both. */
   readonly rowMode?: 'array'
+  /** Whether it may take as long as it takes. */
+  readonly patient?: true
 }
 
 /** Runs one statement and answers its rows. */
@@ -23,6 +25,9 @@ export function prepared(text: string): Statement {
 /** For statements whose best plan depends on what is asked for. */
 export const unprepared = (text: string): Statement => ({ text })
 
+/** For changes of the schema, and for waiting until another has made them. */
+export const patient = (text: string): Statement => ({ text, patient: true })
+
 /** Asks inside the caller's own transaction. */
 export const within =
   (tx: Executor): Ask =>
@@ -35,14 +40,16 @@ export const within =
  */
 
 /**
- * SQL for the rows of parallel lists, from their columns and types; `first` is the number of the first parameter. The
- * planner takes a list that it does not know for ten rows, and would compare each of a thousand with each of a thousand.
- * What is joined here is one row that it takes for a hundred: then it hashes.
+ * SQL that joins one row which the planner takes for a hundred. It takes a list that it does not know for ten rows, and
+ * what became of them for one, and would then compare each of a thousand with each of a thousand; with this it hashes.
  */
+export const MANY = `cross join json_array_elements('[0]')`
+
+/** SQL for the rows of parallel lists, from their columns and types; `first` is the number of the first parameter. */
 export function rowsOf(columns: Readonly<Record<string, string>>, first = 1): string {
   const lists = Object.values(columns).map((type, i) => `$${first + i}::text::${type}[]`)
   const names = Object.keys(columns).join(', ')
-  return `select list.* from unnest(${lists.join(', ')}) as list (${names}) cross join json_array_elements('[0]')`
+  return `select list.* from unnest(${lists.join(', ')}) as list (${names}) ${MANY}`
 }
 
 /** Of numbers and of ids, which need no quotes. */

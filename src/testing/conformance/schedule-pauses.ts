@@ -36,40 +36,6 @@ export const schedulePausesGroup: Group = (promise) => {
     },
   )
 
-  promise(
-    'parks the cursor at the end of a pause that has one, and tells planning so',
-    { kills: 'a pause with an end never ends' },
-    async (subject) => {
-      const { store } = subject
-      const { ids } = await midway(subject)
-      const until = (await store.now()) + HOUR
-      await store.schedules.pause('default', 'sync', { reason: 'outage', by: 'ana', until })
-      const { schedules } = await store.planning.due({ lookaheadMs: DAY, limit: 10 })
-      expect(schedules).toMatchObject([{ nextAt: until, pausedUntil: until }])
-      expect(await statesOf(store, ids)).toEqual(RETRACTED)
-      const paused = (await current(subject))!
-      await store.schedules.put([putAgain(paused, { job: 'other' })])
-      expect(await current(subject)).toMatchObject({ nextAt: until, pause: { until } })
-    },
-  )
-
-  promise(
-    'lifts the pause with the plan that ends it, and only then',
-    { kills: 'a plan that resumes leaves the pause standing' },
-    async (subject) => {
-      const { store } = subject
-      await putNew(store)
-      const until = (await store.now()) + HOUR
-      await store.schedules.pause('default', 'sync', { reason: 'outage', by: 'ana', until })
-      const paused = (await current(subject))!
-      const end = { nextAt: until + MINUTE, watermarkAt: until, runs: [], resumes: true }
-      expect(await store.planning.record([planFor({ ...paused, nextAt: until - 1 }, 0, end)])).toEqual(['stale'])
-      expect((await current(subject))!.pause).not.toBeNull()
-      expect(await store.planning.record([planFor(paused, 0, end)])).toEqual(['recorded'])
-      expect(await current(subject)).toMatchObject({ pause: null, nextAt: until + MINUTE, watermarkAt: until })
-    },
-  )
-
   promise('keeps the newer words when paused twice', { kills: 'a second pause is ignored' }, async (subject) => {
     const { store } = subject
     await putNew(store)

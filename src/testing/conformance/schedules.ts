@@ -149,8 +149,10 @@ export const schedulesGroup: Group = (promise) => {
         after = page.at(-1)!
       }
       expect(seen).toEqual(names)
+      const other = await putNew(store, { workspace: 'b', key: 'y', source: 'api' })
+      expect(await store.schedules.list({ source: 'api', limit: 10 })).toEqual([other])
       const ofB = await store.schedules.list({ workspace: 'b', limit: 10, after: { workspace: 'b', key: 'w' } })
-      expect(ofB.map(({ key }) => key)).toEqual(['x', 'z'])
+      expect(ofB.map(({ key }) => key)).toEqual(['x', 'y', 'z'])
     },
   )
 }

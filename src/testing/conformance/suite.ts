@@ -15,6 +15,7 @@ import { racesOfRunsGroup } from './races-of-runs.ts'
 import { runsGroup } from './runs.ts'
 import { runsOperatedGroup } from './runs-operated.ts'
 import { scheduleEditsGroup } from './schedule-edits.ts'
+import { schedulePauseEndsGroup } from './schedule-pause-ends.ts'
 import { schedulePausesGroup } from './schedule-pauses.ts'
 import { schedulesGroup } from './schedules.ts'
 import { storeGroup } from './store.ts'
@@ -26,7 +27,7 @@ import { workersGroup } from './workers.ts'
 
 const GROUPS: Readonly<Record<string, readonly Group[]>> = {
   store: [storeGroup, hostileTextGroup],
-  schedules: [schedulesGroup, scheduleEditsGroup, schedulePausesGroup],
+  schedules: [schedulesGroup, scheduleEditsGroup, schedulePausesGroup, schedulePauseEndsGroup],
   planning: [planningGroup, planningRecordGroup],
   runs: [runsGroup, runsOperatedGroup],
   claims: [claimsGroup, claimsRenewGroup, claimsSettleGroup, transitionsGroup],

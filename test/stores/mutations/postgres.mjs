@@ -5,51 +5,51 @@ const start = `${folder}/migrations/0001-core.ts`
 export const MUTATIONS = [
   {
     kills: 'a claim waits for locked rows',
-    file: `${folder}/claims.ts`,
+    file: `${folder}/claim.ts`,
     find: 'for update skip locked',
     replace: 'for update',
   },
   {
     kills: 'a claim does not look at the due time',
-    file: `${folder}/claims.ts`,
+    file: `${folder}/claim.ts`,
     find: 'and p.due_at <= (select now from clock)',
     replace: '',
   },
   {
     kills: 'a claim does not look at the state',
-    file: `${folder}/claims.ts`,
+    file: `${folder}/claim.ts`,
     find: ".runs p\n        where p.state = 'pending' and p.queue",
     replace: '.runs p\n        where p.queue',
   },
   {
     kills: 'a claim goes by the due time alone',
-    file: `${folder}/claims.ts`,
+    file: `${folder}/claim.ts`,
     find: 'select due.place from generate_series(9, 0, -1)',
     replace: 'select due.place from generate_series(0, 9)',
   },
   {
     kills: 'a grant does not count the attempt',
-    file: `${folder}/claims.ts`,
+    file: `${folder}/claim.ts`,
     find: 'attempt = r.attempt + 1',
     replace: 'attempt = r.attempt',
   },
   {
     kills: 'a grant does not raise the fence',
-    file: `${folder}/claims.ts`,
+    file: `${folder}/claim.ts`,
     find: 'fence = r.fence + 1',
     replace: 'fence = greatest(r.fence, 1)',
   },
   {
     kills: 'the next due time is of any queue',
-    file: `${folder}/claims.ts`,
+    file: `${folder}/claim.ts`,
     find: ".runs p\n    where p.state = 'pending' and p.queue = w.queue and",
     replace: ".runs p\n    where p.state = 'pending' and",
   },
   {
     kills: 'a renewal does not look at the fence',
-    file: `${folder}/claims.ts`,
-    find: "r.id = g.id and r.fence = g.fence and r.state = 'running'",
-    replace: "r.id = g.id and r.state = 'running'",
+    file: `${folder}/rows.ts`,
+    find: '.id and r.fence = ',
+    replace: '.id and r.fence >= ',
   },
   {
     kills: 'a renewal shortens a lease',
@@ -59,15 +59,15 @@ export const MUTATIONS = [
   },
   {
     kills: 'a settlement does not look at the fence',
-    file: `${folder}/settle.ts`,
-    find: "r.id = g.id and r.fence = g.fence and r.state = 'running'",
-    replace: "r.id = g.id and r.state = 'running'",
+    file: `${folder}/rows.ts`,
+    find: '.id and r.fence = ',
+    replace: '.id and r.fence >= ',
   },
   {
     kills: 'a run moves along an arrow that is not drawn',
-    file: `${folder}/settle.ts`,
-    find: "r.fence = g.fence and r.state = 'running'",
-    replace: 'r.fence = g.fence',
+    file: `${folder}/rows.ts`,
+    find: " = 'running'`",
+    replace: " in ('running', 'pending')`",
   },
   {
     kills: 'the reaper ends a run whose lease holds',
@@ -90,14 +90,14 @@ export const MUTATIONS = [
   {
     kills: 'a plan does not look at the cursor',
     file: `${folder}/record.ts`,
-    find: 'and next_at = p.expected\n    limit 1',
-    replace: 'limit 1',
+    find: 'next_at is not distinct from p.expected',
+    replace: 'true',
   },
   {
     kills: 'a plan does not look at the revision',
     file: `${folder}/record.ts`,
-    find: 'where schedule_id = p.id and revision = p.revision and next_at = p.expected\n    limit 1',
-    replace: 'where schedule_id = p.id and next_at = p.expected\n    limit 1',
+    find: ' and revision = p.revision',
+    replace: '',
   },
   {
     kills: 'the watermark is not looked at',
@@ -126,10 +126,10 @@ export const MUTATIONS = [
   {
     kills: 'retraction goes by the due time',
     file: `${folder}/retract.ts`,
-    find: 'where schedule_id = whose.id and scheduled_at > (select',
-    replace: 'where schedule_id = whose.id and due_at > (select',
+    find: 'where p.schedule_id = whose.id and p.scheduled_at > (select',
+    replace: 'where p.schedule_id = whose.id and p.due_at > (select',
     also: [
-      { find: ' and fence = 0', replace: '' },
+      { find: ' and p.fence = 0', replace: '' },
       { find: 'from held where scheduled_at > (select', replace: 'from held where to_timestamp(9e10) > (select' },
     ],
   },
@@ -142,7 +142,7 @@ export const MUTATIONS = [
   {
     kills: 'an edit does not move the cursor back',
     file: `${folder}/put-statements.ts`,
-    find: 'else least(c.next_at, first.at) end',
+    find: 'else least(c.next_at, o.back_at) end',
     replace: 'else c.next_at end',
   },
   {
@@ -154,8 +154,26 @@ export const MUTATIONS = [
   {
     kills: 'a pause leaves the cursor standing',
     file: `${folder}/schedules.ts`,
-    find: 'set next_at = null, watermark_at',
-    replace: 'set watermark_at',
+    find: 'set next_at = case when s.quarantine is null then',
+    replace: 'set next_at = case when true then c.next_at else',
+  },
+  {
+    kills: 'a pause with an end never ends',
+    file: `${folder}/schedules.ts`,
+    find: "->> 'until')",
+    replace: "->> 'at')",
+  },
+  {
+    kills: 'a pause lifts a quarantine',
+    file: `${folder}/schedules.ts`,
+    find: 'set next_at = case when s.quarantine is null then',
+    replace: 'set next_at = case when true then',
+  },
+  {
+    kills: 'a plan that resumes leaves the pause standing',
+    file: `${folder}/record.ts`,
+    find: 'from moved where resumes',
+    replace: 'from moved where not resumes',
   },
   {
     kills: 'a resume does not look at the revision',

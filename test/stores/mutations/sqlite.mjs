@@ -159,8 +159,26 @@ export const MUTATIONS = [
   {
     kills: 'a pause leaves the cursor standing',
     file: `${folder}/schedules.ts`,
-    find: 'set next_at = null, watermark_at',
-    replace: 'set watermark_at',
+    find: 'set next_at = ?, watermark_at = min(',
+    replace: 'set next_at = coalesce(next_at, ?), watermark_at = min(',
+  },
+  {
+    kills: 'a pause with an end never ends',
+    file: `${folder}/schedules.ts`,
+    find: 'values: [found.quarantined === 1 ? null : until,',
+    replace: 'values: [null,',
+  },
+  {
+    kills: 'a pause lifts a quarantine',
+    file: `${folder}/schedules.ts`,
+    find: 'values: [found.quarantined === 1 ? null : until,',
+    replace: 'values: [until,',
+  },
+  {
+    kills: 'a plan that resumes leaves the pause standing',
+    file: `${folder}/planning.ts`,
+    find: 'if (plan.resumes) connection',
+    replace: 'if (!plan.resumes) connection',
   },
   {
     kills: 'a resume does not look at the revision',

@@ -142,7 +142,7 @@ create table {schema}.history (
   result jsonb not null
 ) partition by range (finished_at);
 create index history_id on {schema}.history (id);
-create index history_schedule on {schema}.history (schedule_id, scheduled_at);
+create index history_schedule on {schema}.history (schedule_id, scheduled_at) where schedule_id is not null;
 create index history_created on {schema}.history (created_at, id);
 create table {schema}.history_default partition of {schema}.history default;
 create index history_default_finished on {schema}.history_default (finished_at);

@@ -1,0 +1,60 @@
+/** Asks Postgres how it would run, and has run, a statement; whether the answer is good is said by the tests. */
+import type pg from 'pg'
+
+/** One node of a plan with those below it, as EXPLAIN tells it. */
+export interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Index Name'?: string
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Join Filter'?: number
+  readonly 'Rows Removed by Filter'?: number
+  readonly 'Shared Hit Blocks': number
+  readonly 'Shared Read Blocks': number
+  readonly Plans?: readonly PlanNode[]
+}
+
+/** As a prepared statement is planned when its values are not looked at, and as it is when they are. */
+export const MODES = ['force_generic_plan', 'force_custom_plan'] as const
+
+export interface Question {
+  readonly text: string
+  readonly values: readonly (string | number | boolean | null)[]
+  readonly mode?: (typeof MODES)[number]
+}
+
+/** Runs the statement, undoes it, and answers every node of its plan, the topmost first. */
+export async function explain(client: pg.Client, { text, values, mode = MODES[0] }: Question): Promise<PlanNode[]> {
+  await client.query(`set plan_cache_mode = ${mode}`)
+  await client.query(`prepare explained as ${text}`)
+  await client.query('begin')
+  try {
+    const given = values.length > 0 ? `(${values.map(literal).join(', ')})` : ''
+    const { rows } = await client.query(`explain (analyze, buffers, format json) execute explained${given}`)
+    return nodesOf(rows[0]['QUERY PLAN'][0].Plan)
+  } finally {
+    await client.query('rollback; deallocate explained; reset plan_cache_mode')
+  }
+}
+
+const literal = (value: string | number | boolean | null): string =>
+  typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+
+/** How many pages the whole statement touched, in memory or on disk. */
+export const pagesOf = ([top]: readonly PlanNode[]): number => top!['Shared Hit Blocks'] + top!['Shared Read Blocks']
+
+/** Tables that were read from end to end. */
+export const readWhole = (nodes: readonly PlanNode[]): string[] =>
+  nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name'] ?? '')
+
+/** The most rows that one node produced or threw away, over all its loops. */
+export const mostRows = (nodes: readonly PlanNode[]): number =>
+  Math.max(
+    ...nodes.map((node) => {
+      const thrown = (node['Rows Removed by Join Filter'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)
+      return (node['Actual Rows'] + thrown) * node['Actual Loops']
+    }),
+  )
