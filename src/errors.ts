@@ -77,7 +77,9 @@ export class EverytickError extends Error {
 
 /** A value that was refused, as a message may show it: short, on one line, and without trusting it. */
 export function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)
-  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value)
-  return value instanceof Date ? 'an invalid Date' : typeof value
+  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
+  if (typeof value === 'function') return 'a function'
+  if (value === null || typeof value !== 'object') return String(value)
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid Date' : 'a Date'
+  return Array.isArray(value) ? 'a list' : 'an object'
 }

@@ -1,7 +1,8 @@
 /** Defines jobs: named work with a typed payload and its policies; when one runs is a schedule's or a caller's matter. */
 import type { EngineJob } from './engine/attempt.ts'
 import type { JobContext } from './engine/context.ts'
-import { checkKeys, type Duration, readChoice, readDuration, readInteger, readName, refused, shown } from './options.ts'
+import { shown } from './errors.ts'
+import { checkKeys, type Duration, readChoice, readDuration, readInteger, readName, refused } from './options.ts'
 import { DEFAULT_RETRY, type RetryPolicy } from './run/retry.ts'
 import type { RunPolicy } from './run/run.ts'
 import { type PayloadSchema, parsePayload } from './scheduler/payload.ts'

@@ -1,7 +1,7 @@
 /** Finds the store that an address names and opens it; what a store does once open is its contract. */
 import { didYouMean } from './did-you-mean.ts'
-import { EverytickError } from './errors.ts'
-import { refused, shown } from './options.ts'
+import { EverytickError, shown } from './errors.ts'
+import { refused } from './options.ts'
 import type { Store } from './store/contract/store.ts'
 import type { Clock } from './time/clock.ts'
 

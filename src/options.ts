@@ -1,6 +1,6 @@
 /** Reads single values that a user typed: refuses what is not allowed, in words that name the option; what it is for is decided elsewhere. */
 import { didYouMean } from './did-you-mean.ts'
-import { EverytickError } from './errors.ts'
+import { EverytickError, shown } from './errors.ts'
 import { readInstant } from './schedule/instant.ts'
 import { formatDuration, parseDuration } from './time/duration.ts'
 
@@ -109,12 +109,4 @@ export function readInstantOption(value: unknown, what: string): number {
   }
   if (at >= FIRST_INSTANT && at <= LAST_INSTANT) return at
   throw new EverytickError('INSTANT_INVALID', `${what} is too far away`, { hint: 'stay within the years 1 to 9999' })
-}
-
-/** A refused value, short enough for a message. */
-export function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
-  if (typeof value === 'function') return 'a function'
-  if (value === null || typeof value !== 'object') return String(value)
-  return Array.isArray(value) ? 'a list' : value instanceof Date ? 'a Date' : 'an object'
 }

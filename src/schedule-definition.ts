@@ -1,6 +1,6 @@
 /** Turns what a user writes as a schedule into a definition that can be stored; storing and syncing it is decided elsewhere. */
 import { didYouMean } from './did-you-mean.ts'
-import { EverytickError } from './errors.ts'
+import { EverytickError, shown } from './errors.ts'
 import { isJob, type Job, type NoPayload, readWork, type WorkOptions } from './job.ts'
 import { type Json, toJsonText } from './json.ts'
 import {
@@ -14,7 +14,6 @@ import {
   readName,
   readText,
   refused,
-  shown,
 } from './options.ts'
 import type { Fold, Gap } from './schedule/clock-change.ts'
 import { parseCron } from './schedule/cron.ts'

@@ -1,4 +1,6 @@
 /** Makes runs by hand, all checks before anything is written; carrying them out is the engine's matter. */
+
+import { shown } from '../errors.ts'
 import { isJob, type Job, type NoPayload } from '../job.ts'
 import {
   checkKeys,
@@ -9,7 +11,6 @@ import {
   readInteger,
   readName,
   refused,
-  shown,
 } from '../options.ts'
 import { jobOf } from '../schedule-definition.ts'
 import type { NewRun } from '../store/contract/runs.ts'

@@ -1,15 +1,6 @@
 /** `app.runs`: reading runs and what operators do to them; nothing here carries a run out. */
-import { EverytickError } from '../errors.ts'
-import {
-  checkKeys,
-  type Duration,
-  readChoice,
-  readDuration,
-  readInteger,
-  readName,
-  refused,
-  shown,
-} from '../options.ts'
+import { EverytickError, shown } from '../errors.ts'
+import { checkKeys, type Duration, readChoice, readDuration, readInteger, readName, refused } from '../options.ts'
 import { RUN_STATES, type RunState } from '../run/state.ts'
 import { scheduleName } from '../schedule-definition.ts'
 import type { JournalEntry, RunFilter } from '../store/contract/history.ts'

@@ -1,16 +1,7 @@
 /** `app.schedules`: what users do to schedules while the app lives; which occurrences that makes is planned elsewhere. */
-import { EverytickError } from '../errors.ts'
+import { EverytickError, shown } from '../errors.ts'
 import type { Job } from '../job.ts'
-import {
-  checkKeys,
-  type Instant,
-  readInstantOption,
-  readInteger,
-  readName,
-  readText,
-  refused,
-  shown,
-} from '../options.ts'
+import { checkKeys, type Instant, readInstantOption, readInteger, readName, readText, refused } from '../options.ts'
 import { dateOf } from '../schedule/instant.ts'
 import { type Schedule, seedOf, timingOf } from '../schedule/schedule.ts'
 import type { ScheduleOptions } from '../schedule-definition.ts'

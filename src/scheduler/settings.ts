@@ -1,18 +1,9 @@
 /** Reads the options of `everytick()`: normalises, fills in defaults, refuses what cannot be, and freezes the rest. */
-import { EverytickError } from '../errors.ts'
+import { EverytickError, shown } from '../errors.ts'
 import { isJob, type Job } from '../job.ts'
 import type { Logger } from '../observe/logger.ts'
 import { checkStore, type StoreOption } from '../open-store.ts'
-import {
-  checkKeys,
-  type Duration,
-  readBoolean,
-  readDuration,
-  readInteger,
-  readName,
-  refused,
-  shown,
-} from '../options.ts'
+import { checkKeys, type Duration, readBoolean, readDuration, readInteger, readName, refused } from '../options.ts'
 import { type DeclaredSchedule, jobOf, scheduleName } from '../schedule-definition.ts'
 import type { Retention } from '../store/contract/upkeep.ts'
 import { consoleLogger } from './logging.ts'
