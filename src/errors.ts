@@ -21,6 +21,7 @@ export const ERROR_CODES = {
   JSON_INVALID: 'a value cannot be stored as JSON',
   JSON_TOO_LARGE: 'a value is larger than what is stored',
   LEASE_LOST: 'the lease of a run ended and another worker may hold it',
+  LOCK_HELD: 'another process holds the lock',
   NOT_STARTED: 'the app has not been started, or was stopped',
   OPTION_INVALID: 'an option has a value that is not allowed',
   OPTION_UNKNOWN: 'an option is not known',

@@ -13,6 +13,7 @@ export { type DeclaredSchedule, type ScheduleOptions, schedule } from './schedul
 export type { InTransaction } from './scheduler/core.ts'
 export type { EnqueueOptions, RunHandle, RunOptions } from './scheduler/enqueue.ts'
 export type { EventName, Events } from './scheduler/events.ts'
+export type { LockContext, Locks, LockView } from './scheduler/locks.ts'
 export type { PayloadSchema } from './scheduler/payload.ts'
 export type { RunView, Stored } from './scheduler/run-view.ts'
 export type { JournalView, RunListOptions, Runs } from './scheduler/runs.ts'

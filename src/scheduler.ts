@@ -15,6 +15,7 @@ import {
   type RunHandle,
 } from './scheduler/enqueue.ts'
 import { EVENT_NAMES, type EventName, eventHub, type Listener } from './scheduler/events.ts'
+import { createLocks, type Locks } from './scheduler/locks.ts'
 import { createRuns, type Runs } from './scheduler/runs.ts'
 import { createSchedules, type Schedules } from './scheduler/schedules.ts'
 import { type EverytickOptions, readSettings } from './scheduler/settings.ts'
@@ -28,6 +29,7 @@ import { uuidGenerator } from './uuid.ts'
 export interface Everytick extends AsyncDisposable {
   readonly schedules: Schedules
   readonly runs: Runs
+  readonly locks: Locks
   /** Makes one run of a job. A job without a schema takes no payload: `enqueue(job, options)`. */
   enqueue<J extends Job>(job: J, ...args: EnqueueArguments<J>): Promise<RunHandle<ResultOf<J>>>
   /** All or none, in one write. */
@@ -65,6 +67,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
   const { clock, timers } = seams
   const hub = eventHub(settings.logger)
   const onStops = new Set<() => void>()
+  const identity = `${settings.name || 'everytick'}-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
   let opening: Promise<Store> | null = null
   let stopped = false
   let started: Promise<void> | null = null
@@ -109,7 +112,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
       leaseMs: settings.leaseMs,
       lookaheadMs: settings.lookaheadMs,
       retention: settings.retention,
-      workerId: `${settings.name || 'everytick'}-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
+      workerId: identity,
       host: { name: hostname(), pid: process.pid },
       onFact: hub.tell,
     })
@@ -134,6 +137,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
   const app: Everytick = {
     schedules: createSchedules(core),
     runs: createRuns(core),
+    locks: createLocks(core, identity),
     enqueue: (job, ...args) => enqueue(core, job, args) as Promise<RunHandle<never>>,
     enqueueMany: (job, items, options = {}) =>
       enqueueMany(core, job, { items, options }) as Promise<RunHandle<never>[]>,

@@ -5,8 +5,11 @@ import { checkKeys, type Instant, readInstantOption, readInteger, readName, read
 import { dateOf } from '../schedule/instant.ts'
 import { type Schedule, seedOf, timingOf } from '../schedule/schedule.ts'
 import type { ScheduleOptions } from '../schedule-definition.ts'
-import { type DeclaredSchedule, readSchedule, scheduleName } from '../schedule-definition.ts'
+import { type DeclaredSchedule, jobOf, readSchedule, scheduleName } from '../schedule-definition.ts'
+import type { NewRun } from '../store/contract/runs.ts'
 import { type Core, type InTransaction, readTx } from './core.ts'
+import type { RunHandle } from './enqueue.ts'
+import { storablePayload } from './payload.ts'
 import { type ScheduleView, scheduleView } from './schedule-view.ts'
 import { definitionOf, putSchedules, resumeSchedule } from './schedule-writing.ts'
 import { refuseTwins } from './settings.ts'
@@ -24,6 +27,13 @@ export interface PauseOptions extends InTransaction {
   /** Who paused it; `api` when absent. */
   readonly by?: string
   readonly until?: Instant
+}
+
+export interface TriggerOptions extends InTransaction {
+  /** Instead of the schedule's own; checked by the job's schema where this app has the job. */
+  readonly payload?: unknown
+  /** A second trigger with the same key answers with the first run. */
+  readonly idempotencyKey?: string
 }
 
 export interface ScheduleListOptions {
@@ -52,6 +62,8 @@ export interface Schedules {
   pause(workspace: string, key: string, options?: PauseOptions): Promise<void>
   /** What passed meanwhile is recorded as skipped. Resuming what is not paused does nothing. */
   resume(workspace: string, key: string, options?: InTransaction): Promise<void>
+  /** Makes one run now, beside the occurrences: it consumes none, and a pause does not stop it. */
+  trigger(workspace: string, key: string, options?: TriggerOptions): Promise<RunHandle>
   /** Answers whether there was one. Runs already due or running go on. */
   remove(workspace: string, key: string, options?: InTransaction): Promise<boolean>
   /** Answers how many schedules there were. */
@@ -127,6 +139,26 @@ export function createSchedules(core: Core): Schedules {
       checkKeys(options, ['tx'], 'resume()')
       const tx = readTx(options)
       await resumeSchedule(core, () => known(workspace, key), tx)
+    },
+    async trigger(workspace, key, options = {}) {
+      checkKeys(options, ['payload', 'idempotencyKey', 'tx'], 'trigger()')
+      const tx = readTx(options)
+      const { id, revision, job, queue, priority, policy, ...schedule } = await known(workspace, key)
+      const of = `${scheduleName(schedule)} → job "${job}"`
+      const payload =
+        options.payload === undefined
+          ? schedule.payload
+          : await storablePayload(jobOf(job, core.settings.jobs, of).schema, options.payload, of)
+      const run: NewRun = {
+        ...{ id: core.newId(), workspace: schedule.workspace, job, queue, priority, policy, payload },
+        trigger: 'manual',
+        schedule: { id, key: schedule.key, revision },
+        due: { delayMs: 0 },
+        idempotencyKey:
+          options.idempotencyKey === undefined ? null : readName(options.idempotencyKey, 'idempotencyKey'),
+      }
+      const [answer] = await (await core.store()).runs.enqueue([run], tx)
+      return answer!
     },
     async remove(workspace, key, options = {}) {
       checkKeys(options, ['tx'], 'remove()')
