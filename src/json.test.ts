@@ -105,3 +105,9 @@ describe('text that no database can hold', () => {
     expect(JSON.parse(toJsonText({ text }, { what: 'payload', strict: true }))).toEqual({ text })
   })
 })
+
+it('refuses objects that share parts without walking them for ever', () => {
+  let shared: object = {}
+  for (let level = 0; level < 60; level++) shared = { left: shared, right: shared }
+  expect(() => toJsonText(shared, { what: 'payload' })).toThrow(expect.objectContaining({ code: 'JSON_INVALID' }))
+})

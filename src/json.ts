@@ -33,9 +33,11 @@ export function toJsonText(value: unknown, { what, maxBytes = MAX_JSON_BYTES, st
 }
 
 function stringify(value: unknown, what: string): string {
-  let reason = `nested more than ${MAX_DEPTH} levels deep, or refers to itself`
+  let reason: string
   try {
-    if (!tooDeep(value, MAX_DEPTH)) return JSON.stringify(value) ?? 'null'
+    const fault = faultOf(value, { depth: 0, seen: { values: 0 } })
+    if (fault === null) return JSON.stringify(value) ?? 'null'
+    reason = fault
   } catch (cause) {
     // A BigInt, or a getter or toJSON of the caller's own that throws.
     reason = cause instanceof Error ? cause.message : String(cause)
@@ -52,9 +54,16 @@ function wellFormed(text: string): string {
   return text.replaceAll(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g, '$1\\ufffd')
 }
 
-function tooDeep(value: unknown, left: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (left === 0) return true
-  for (const key in value) if (tooDeep((value as Record<string, unknown>)[key], left - 1)) return true
-  return false
+/** No text within the bounds holds more values, and objects that share parts would be walked without end. */
+const MAX_VALUES = MAX_JSON_BYTES / 2
+
+function faultOf(value: unknown, at: { depth: number; seen: { values: number } }): string | null {
+  if (typeof value !== 'object' || value === null) return null
+  if (at.depth === MAX_DEPTH) return `nested more than ${MAX_DEPTH} levels deep, or refers to itself`
+  for (const key in value) {
+    if (++at.seen.values > MAX_VALUES) return `more than ${MAX_VALUES} values`
+    const fault = faultOf((value as Record<string, unknown>)[key], { depth: at.depth + 1, seen: at.seen })
+    if (fault !== null) return fault
+  }
+  return null
 }

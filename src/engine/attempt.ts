@@ -38,13 +38,14 @@ const UNKNOWN_JOB_REST_MS = 5000
 /** How long work that was told to stop may take before its slot is given to others. */
 const STOP_GRACE_MS = { cancelled: 10_000, lease_lost: 10_000, stopping: 1000 }
 
-/** Resolves when the slot is free again; never rejects. */
-export async function attempt(held: Held, options: AttemptOptions): Promise<void> {
+/** Calls `ended` when the work is over and its slot free, resolves when the verdict is written; never rejects. */
+export async function attempt(held: Held, options: AttemptOptions, ended: () => void): Promise<void> {
   const { clock, random, settler, workerId, onFact } = options
   const { run } = held
   const startedAt = clock.elapsed()
   onFact({ kind: 'run.started', run, at: clock.now() })
   const outcome = await carryOut(held, options)
+  ended()
   const verdict = settle({ ...run, cancelRequested: held.stopped === 'cancelled' }, outcome, random())
   const { progress } = held
   const answer = await settler.add({ id: run.id, fence: run.fence, workerId, verdict, progress })

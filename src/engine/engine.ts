@@ -69,6 +69,7 @@ export function createEngine(options: EngineOptions): Engine {
   const settler = createSettler({ claims: store.claims, history: store.history, timers, onError: onError('settle') })
   const attempts = new Set<Promise<void>>()
   let started = 0
+  const attemptOptions = { ...options, timers, random, heartbeat, settler }
   const worker = createWorker({
     claims: store.claims,
     clock,
@@ -76,9 +77,9 @@ export function createEngine(options: EngineOptions): Engine {
     queues: options.queues,
     workerId,
     leaseMs,
-    attempt(held) {
+    attempt(held, ended) {
       started++
-      const under = attempt(held, { ...options, timers, random, heartbeat, settler })
+      const under = attempt(held, attemptOptions, ended)
       attempts.add(under)
       return under.finally(() => attempts.delete(under))
     },

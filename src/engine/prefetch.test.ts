@@ -12,16 +12,16 @@ describe('prefetch', () => {
 
   it('grows with the rate at which runs end, up to a bound', () => {
     const prefetch = createPrefetch()
-    prefetch.ended(500, 50)
-    expect(prefetch.size()).toBe(600)
+    prefetch.ended(100, 50)
+    expect(prefetch.size()).toBe(500)
     prefetch.ended(50_000, 50)
     expect(prefetch.size()).toBe(2000)
   })
 
   it('shrinks by halves when the rate falls', () => {
     const prefetch = createPrefetch()
-    prefetch.ended(500, 50)
+    prefetch.ended(100, 50)
     prefetch.ended(0, 50)
-    expect(prefetch.size()).toBe(300)
+    expect(prefetch.size()).toBe(250)
   })
 })

@@ -1,7 +1,7 @@
 /** Decides how many runs a queue asks for beyond those it can start at once: enough that short work never waits for the database. */
 
-/** About one round trip to a busy database, with room to spare. */
-const AHEAD_MS = 60
+/** A few round trips to a busy database. */
+const AHEAD_MS = 250
 const MAX_PREFETCH = 2000
 /** Until a queue has shown how fast it is. */
 const FIRST_PREFETCH = 10

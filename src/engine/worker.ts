@@ -8,6 +8,8 @@ import { createPrefetch, type Prefetch } from './prefetch.ts'
 const POLL_MS = 1000
 /** Two claims in a row are at least this far apart, so that a stream of single runs is claimed in small groups. */
 const MIN_PAUSE_MS = 1
+/** With so many verdicts waiting for the database, more work would only make it worse. */
+const MAX_UNWRITTEN = 5000
 /** How often the rate of a queue is looked at. */
 const RATE_MS = 50
 
@@ -19,8 +21,8 @@ export interface WorkerOptions {
   readonly queues: Readonly<Record<string, number>>
   readonly workerId: string
   readonly leaseMs: number
-  /** Carries out one run; resolves when its slot is free, never rejects. */
-  readonly attempt: (held: Held) => Promise<void>
+  /** Carries out one run: calls `ended` when its slot is free, resolves when its verdict is written; never rejects. */
+  readonly attempt: (held: Held, ended: () => void) => Promise<void>
   /** Asks for another pass soon. */
   readonly wake: () => void
 }
@@ -49,6 +51,8 @@ interface Queue {
 export function createWorker(options: WorkerOptions): Worker {
   const { claims, clock, grants, workerId, leaseMs } = options
   let open = true
+  /** Started, and not yet written down. */
+  let unwritten = 0
   const queues = new Map<string, Queue>()
   for (const [name, concurrency] of Object.entries(options.queues)) {
     queues.set(name, {
@@ -76,13 +80,18 @@ export function createWorker(options: WorkerOptions): Worker {
       return
     }
     queue.running++
-    options.attempt(held).then(() => {
+    unwritten++
+    const ended = (): void => {
       queue.running--
-      grants.remove(held)
       measure(queue)
       fill(queue)
       // Asking again for every free slot would be one round trip each; half a buffer is worth one.
       if (open && (queue.buffer.length === 0 || room(queue) * 2 >= capacity(queue))) options.wake()
+    }
+    // The lease is renewed until the verdict is written, which may take a while when the database is away.
+    options.attempt(held, ended).then(() => {
+      grants.remove(held)
+      if (unwritten-- === MAX_UNWRITTEN) options.wake()
     })
   }
 
@@ -103,7 +112,7 @@ export function createWorker(options: WorkerOptions): Worker {
         if (limit > 0) wanted.push({ queue: queue.name, limit })
       }
       // Woken again when a slot is free.
-      if (!open || wanted.length === 0) return Number.POSITIVE_INFINITY
+      if (!open || wanted.length === 0 || unwritten >= MAX_UNWRITTEN) return Number.POSITIVE_INFINITY
       const askedAt = clock.elapsed()
       const claimed = await claims.claim({ workerId, leaseMs, wanted })
       for (const run of claimed.runs) queues.get(run.queue)!.buffer.push(grants.add(run, askedAt + leaseMs))

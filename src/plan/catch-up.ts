@@ -10,8 +10,8 @@ export interface CaughtUp {
 }
 
 /**
- * `firstAt` is the first occurrence not yet accounted for and lies in the past by more than the grace. Everything at or
- * before `skipUntil` is recorded as missed; what follows is planned as usual.
+ * `firstAt` is the first occurrence not yet accounted for, and `now` the instant up to which occurrences are late: those
+ * within the grace are not. Everything at or before `skipUntil` is recorded as missed; what follows is planned as usual.
  */
 export function catchUp(
   timing: Timing,

@@ -56,7 +56,7 @@ export function plan(schedule: DueSchedule, window: PlanWindow): Plan {
   if (schedule.pausedUntil !== null) return endOfPause(timing, schedule, schedule.pausedUntil)
   const first = firstOpen(timing, schedule)
   const late = first !== null && first < window.now - window.graceMs
-  const caught = late ? catchUp(timing, schedule.catchUp, { firstAt: first, now: window.now }) : null
+  const caught = late ? catchUp(timing, schedule.catchUp, { firstAt: first, now: window.now - window.graceMs }) : null
   const runs: PlannedRun[] = []
   let at = caught ? advance(timing, caught.skipUntil) : first
   while (at !== null && at <= window.untilAt && runs.length < window.maxRuns) {

@@ -90,3 +90,17 @@ describe('the verdict on an attempt', () => {
     expect(settle(once, { kind: 'lost' }, 0)).toMatchObject({ state: 'failed', error: { code: 'LEASE_LOST' } })
   })
 })
+
+describe('a run that an operator wants cancelled', () => {
+  it('ends when its worker hands it back, instead of being granted once more', () => {
+    const run = {
+      attempt: 1,
+      policy: { retry: { attempts: 3, backoff: 'fixed', baseMs: 0, maxMs: 0 } },
+      cancelRequested: true,
+    } as const
+    expect(settle(run, { kind: 'released', delayMs: 0, why: 'stopping' }, 0)).toEqual({
+      kind: 'final',
+      state: 'cancelled',
+    })
+  })
+})

@@ -56,6 +56,7 @@ export function settle(run: Attempted, outcome: Outcome, roll: number): Verdict 
       if (run.cancelRequested) return { kind: 'final', state: 'cancelled' }
       return { kind: 'again', delayMs: outcome.delayMs, reason: 'postponed', counts: false, error: null }
     case 'released': {
+      if (run.cancelRequested) return { kind: 'final', state: 'cancelled' }
       const reason = outcome.why === 'unknown_job' ? 'unknown_job' : 'released'
       return { kind: 'again', delayMs: outcome.delayMs, reason, counts: false, error: null }
     }

@@ -55,10 +55,15 @@ export async function startPostgres(options: LaunchOptions = {}): Promise<Postgr
     listen_addresses: '127.0.0.1',
   }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const start = () => started(spawn(join(bin, 'postgres'), ['-D', data, '-p', String(port), ...flags], STDERR))
+  const guard = spawn(process.execPath, ['-e', GUARD, folder], { stdio: ['pipe', 'ignore', 'ignore'] })
+  guard.stdin.on('error', () => {})
+  guard.unref()
+  const start = async (): Promise<ChildProcess> => {
+    const child = await started(spawn(join(bin, 'postgres'), ['-D', data, '-p', String(port), ...flags], STDERR))
+    guard.stdin.write(`${child.pid}\n`)
+    return child
+  }
   let server = await start()
-  const orphaned = () => server.kill('SIGQUIT')
-  process.once('exit', orphaned)
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     async restartImmediately() {
@@ -66,14 +71,23 @@ export async function startPostgres(options: LaunchOptions = {}): Promise<Postgr
       server = await start()
     },
     async stop() {
-      process.off('exit', orphaned)
       await stopped(server, 'SIGINT')
+      guard.kill()
       rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
 const STDERR = { ...AS_NOBODY, stdio: ['ignore', 'ignore', 'pipe'] as ['ignore', 'ignore', 'pipe'] }
+
+/** Outlives whoever started the server, however that ended, only to end the server too and clear away its folder. */
+const GUARD = `
+  let pid = 0
+  process.stdin.on('data', (told) => { pid = Number(String(told).trim().split('\\n').at(-1)) })
+  process.stdin.on('end', () => {
+    try { if (pid > 0) process.kill(pid, 'SIGQUIT') } catch {}
+    setTimeout(() => require('node:fs').rmSync(process.argv[1], { recursive: true, force: true }), 1000)
+  })`
 
 /** A database of its own for one test file. */
 export async function createDatabase(serverUrl: string): Promise<Database> {

@@ -3,7 +3,7 @@ import { toJsonText } from '../../json.ts'
 import type { Enqueued, NewRun } from '../contract/runs.ts'
 import { kindRows, kindsOf, kindValues, rememberedTexts } from './kinds.ts'
 import { instantAt, spanOf } from './rows.ts'
-import { type Ask, plain, prepared, rowsOf, type Statement, texts, type Value } from './statement.ts'
+import { type Ask, listOf, plain, prepared, type Statement, texts, type Value } from './statement.ts'
 
 export type Enqueue = (runs: readonly NewRun[], ask: Ask) => Promise<Enqueued[]>
 
@@ -44,12 +44,12 @@ export function createEnqueue(schema: string): Enqueue {
 const nameOf = ({ id, workspace, idempotencyKey }: NewRun): string =>
   idempotencyKey === null ? id : JSON.stringify([workspace, idempotencyKey])
 
-/** The first of each key, in the order of keys, so that two calls with the same ones cannot wait for each other in a circle. */
+/** The first of each key. */
 function onePerKey(runs: readonly NewRun[]): NewRun[] {
   if (runs.every(({ idempotencyKey }) => idempotencyKey === null)) return [...runs]
   const first = new Map<string, NewRun>()
   for (const run of runs) if (!first.has(nameOf(run))) first.set(nameOf(run), run)
-  return [...first].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, run]) => run)
+  return [...first.values()]
 }
 
 function valuesOf(runs: readonly NewRun[]): Value[] {
@@ -73,34 +73,38 @@ const KIND = {
   ...{ workspace: 'text', job: 'text', queue: 'text', trigger: 'text', priority: 'smallint', policy: 'jsonb' },
   ...{ schedule_id: 'uuid', schedule_key: 'text', schedule_revision: 'int', delay_ms: 'float8' },
 }
-const GIVEN = `
-given as materialized (
-  select * from (${rowsOf(RUN)}) run join (${kindRows(KIND, 6)}) kind using (kind)
-)`
+const GIVEN = `select * from (${listOf(RUN)}) run join (${kindRows(KIND, 6)}) kind using (kind)`
 
-const insertInto = (schema: string, condition: string): string => `
+const insertInto = (schema: string, given: string): string => `
   insert into ${schema}.runs (id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key,
     schedule_revision, due_at, created_at, payload, policy, attempt, fence, cancel_requested, idempotency_key)
   select g.id, g.workspace, g.job, g.queue, 'pending', g.trigger, g.priority, g.schedule_id, g.schedule_key,
     g.schedule_revision, coalesce(${instantAt('g.due_ms')}, clock.now + ${spanOf('g.delay_ms')}), clock.now,
     g.payload, g.policy, 0, 0, false, g.idempotency_key
-  from given g cross join clock
-  where ${condition}`
+  from ${given}`
 
 const insertStatement = (schema: string): Statement =>
-  prepared(`with clock as materialized (select ${schema}.now_at() as now),${GIVEN}${insertInto(schema, 'true')}`)
+  prepared(
+    `with clock as materialized (select ${schema}.now_at() as now)${insertInto(schema, `(${GIVEN}) g cross join clock`)}`,
+  )
 
+/** What a key stands for by now: nothing, and then this run, or another. */
+const FREE = 'g.idempotency_key is null or g.id in (select run_id from remembered)'
+
+/** Keys in order, so that two calls with the same ones cannot wait for each other in a circle. */
 const keyedStatement = (schema: string): Statement =>
   prepared(`
-with clock as materialized (select ${schema}.now_at() as now),${GIVEN},
+with clock as materialized (select ${schema}.now_at() as now),
+given as materialized (${GIVEN}),
 remembered as (
   insert into ${schema}.idempotency (workspace, key, run_id, created_at)
   select g.workspace, g.idempotency_key, g.id, clock.now
   from given g cross join clock where g.idempotency_key is not null
+  order by g.workspace, g.idempotency_key
   on conflict (workspace, key) do nothing
   returning run_id
 ),
-inserted as (${insertInto(schema, 'g.idempotency_key is null or g.id in (select run_id from remembered)')})
+inserted as (${insertInto(schema, `given g cross join clock where ${FREE}`)})
 select id from given where idempotency_key is not null and id not in (select run_id from remembered)`)
 
 const recallStatement = (schema: string): Statement =>

@@ -4,7 +4,7 @@ import type { PutSchedule } from '../contract/schedules.ts'
 import { kindRows, kindsOf, kindValues, rememberedTexts } from './kinds.ts'
 import { retraction } from './retract.ts'
 import { instantAt, msOf } from './rows.ts'
-import { plain, prepared, rowsOf, type Statement, texts, type Value } from './statement.ts'
+import { listOf, plain, prepared, type Statement, texts, type Value } from './statement.ts'
 
 /** With its place in the call, by which its answer finds back. */
 export interface Numbered {
@@ -50,7 +50,7 @@ export const keyValues = (list: readonly Numbered[]): Value[] => [
 const GIVEN = `
 given as materialized (
   select *, ${instantAt('next_ms')} as next_at, ${instantAt('watermark_ms')} as watermark_at
-  from (${rowsOf(OWN)}) own join (${kindRows(KIND, 9)}) kind using (kind)
+  from (${listOf(OWN)}) own join (${kindRows(KIND, 9)}) kind using (kind)
 )`
 
 /** As values and not as text: the order of keys in JSON is nobody's intention. */
@@ -66,6 +66,7 @@ created as (
   insert into ${schema}.schedules (id, workspace, key, revision, ${PARTS.join(', ')}, created_at, updated_at)
   select g.id, g.workspace, g.key, 1, ${PARTS.map((part) => `g.${part}`).join(', ')}, clock.now, clock.now
   from given g cross join clock
+  order by g.workspace, g.key
   on conflict (workspace, key) do nothing
   returning id
 ),

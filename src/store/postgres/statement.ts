@@ -46,11 +46,14 @@ export const within =
 export const MANY = `cross join json_array_elements('[0]')`
 
 /** SQL for the rows of parallel lists, from their columns and types; `first` is the number of the first parameter. */
-export function rowsOf(columns: Readonly<Record<string, string>>, first = 1): string {
+export function listOf(columns: Readonly<Record<string, string>>, first = 1): string {
   const lists = Object.values(columns).map((type, i) => `$${first + i}::text::${type}[]`)
-  const names = Object.keys(columns).join(', ')
-  return `select list.* from unnest(${lists.join(', ')}) as list (${names}) ${MANY}`
+  return `select list.* from unnest(${lists.join(', ')}) as list (${Object.keys(columns).join(', ')})`
 }
+
+/** The same for lists that are joined with something. */
+export const rowsOf = (columns: Readonly<Record<string, string>>, first = 1): string =>
+  `${listOf(columns, first)} ${MANY}`
 
 /** Of numbers and of ids, which need no quotes. */
 export const plain = (values: readonly (string | number | boolean | null)[]): string => `{${values.map(orNull).join()}}`
