@@ -28,7 +28,7 @@ if (asked === null) {
   const answer = await benchmark.run({ quick, note, store })
   const { rows, versions, settings } = Array.isArray(answer) ? { rows: answer, versions: benchmark.versions } : answer
   const result = { benchmark: name, quick, ok: verdict(rows, quick), machine: machineFacts(), versions, settings, rows }
-  if (save) keep(result)
+  if (save) keep(result, store === undefined ? name : `${name}-${store}`)
   process.stdout.write(json ? `${JSON.stringify(result)}\n` : reportText(result))
   process.exitCode = result.ok === false ? 1 : 0
 }
@@ -46,8 +46,9 @@ function readArguments(args) {
   }
 }
 
-function keep(result) {
+/** A part has a file of its own, so that it never takes the place of the whole. */
+function keep(result, name) {
   const folder = new URL('./results/', import.meta.url)
   mkdirSync(folder, { recursive: true })
-  writeFileSync(new URL(`${result.benchmark}.json`, folder), `${JSON.stringify(result, null, 2)}\n`)
+  writeFileSync(new URL(`${name}.json`, folder), `${JSON.stringify(result, null, 2)}\n`)
 }

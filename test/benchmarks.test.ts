@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { expect, it } from 'vitest'
+import { expect, inject, it } from 'vitest'
 
 const MAIN = fileURLToPath(new URL('../benchmarks/main.mjs', import.meta.url))
 
@@ -34,6 +34,34 @@ it('the cron benchmark answers every question it promises, for us and for the ri
     expect(
       figures.every((figure) => Number.isFinite(figure) && figure > 0),
       row.id,
+    ).toBe(true)
+  }
+})
+
+const CORE_ROWS = [
+  ...['enqueue-bulk', 'enqueue-single', 'enqueue-callers', 'claim', 'settle', 'create', 'fires'],
+  ...['drain-1', 'drain-1-cpu-worker', 'drain-2', 'drain-2-cpu-worker'],
+  ...['steady-100-p50', 'steady-100-p99', 'steady-100-started', 'idle-1000-cpu', 'idle-1000-memory'],
+  ...['planning-pass', 'planning-growth', 'planning-memory'],
+]
+const POSTGRES_ROWS = ['due-pages', 'due-growth', 'claim-pages', 'claim-growth']
+
+it.each([
+  ['sqlite', CORE_ROWS],
+  ['postgres', [...CORE_ROWS, ...POSTGRES_ROWS]],
+])('the core benchmark answers every question it promises on %s', async (store, asked) => {
+  const env = { ...process.env, DATABASE_URL: inject('postgres') }
+  const args = [MAIN, 'core', '--quick', '--json', '--store', store]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env })
+  const result: Result = JSON.parse(stdout)
+  expect(result.ok).toBeNull()
+  expect(Object.keys(result.versions)).toEqual(['everytick', store])
+  expect(result.rows.map((row) => row.id)).toEqual(expect.arrayContaining(asked.map((id) => `${store}-${id}`)))
+  for (const { id, ours, rivals } of result.rows) {
+    const figures = [ours, ...Object.values(rivals).flatMap(({ value, ratio }) => [value, ratio])]
+    expect(
+      figures.every((figure) => Number.isFinite(figure) && figure >= 0),
+      id,
     ).toBe(true)
   }
 })

@@ -44,6 +44,8 @@ it('fires, survives kill -9, catches up, and stops cleanly on Ctrl-C with nothin
   expect(first.shown()).toContain('this is the first start')
   const second = start()
   await second.heard('▶ heartbeat', 3)
+  // Twice, as npm and the terminal both tell it of one Ctrl-C.
+  second.child.kill('SIGINT')
   second.child.kill('SIGINT')
   expect(await second.ended).toBe(0)
   const ledgers = second

@@ -21,11 +21,12 @@ export async function idleRows(places, size, note) {
   return rows
 }
 
-async function idle(place, count, { warmMs, idleMs }) {
+async function idle(place, count, { settleMs, idleMs }) {
   const process = await startProcess({ address: place.address, concurrency: CONCURRENCY })
   try {
     await process.ask('start')
-    await delay(warmMs)
+    // The runtime compiles and collects for some seconds after a start.
+    await delay(settleMs)
     const { own, server } = await shareOfCore(process, place, idleMs)
     const { rss } = await process.ask('usage')
     await process.ask('stop')

@@ -5,8 +5,6 @@ import { startProcess } from './processes.mjs'
 import { percentile } from './turns.mjs'
 
 const BATCH = 1000
-/** What is still on its way when the time is over. */
-const AFTER_MS = 1000
 
 export async function steadyRows(places, size, note) {
   const rows = []
@@ -22,7 +20,7 @@ export async function steadyRows(places, size, note) {
   return rows
 }
 
-async function steady(place, rate, { warmMs, steadyMs, kind }) {
+async function steady(place, rate, { warmMs, steadyMs, afterMs, kind }) {
   const store = await place.open()
   const schedules = everySecond(rate, tickJob([]), Date.now())
   for (let i = 0; i < rate; i += BATCH) await store.schedules.put(schedules.slice(i, i + BATCH))
@@ -31,13 +29,13 @@ async function steady(place, rate, { warmMs, steadyMs, kind }) {
   try {
     await process.ask('start')
     await delay(warmMs)
-    const fromAt = Math.ceil(Date.now() / 1000) * 1000
+    const fromAt = Date.now()
     const untilAt = fromAt + steadyMs
-    await delay(untilAt + AFTER_MS - Date.now())
+    // The last ones may still be on their way when the time is over.
+    await delay(steadyMs + afterMs)
     const late = latenessBetween(await process.ask('ticks'), fromAt, untilAt)
-    const usage = await process.ask('usage')
     await process.ask('stop')
-    return rowsOf(late, { rate, expected: (rate * steadyMs) / 1000, rss: usage.rss, kind })
+    return rowsOf(late, { rate, expected: (rate * steadyMs) / 1000, kind })
   } finally {
     await process.end()
   }
