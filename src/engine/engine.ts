@@ -52,6 +52,8 @@ const PLANNER_LEASE_MS = 4000
 const DUTY_LEASE_MS = 5000
 const JANITOR_LEASE_MS = 120_000
 const BEAT_MS = 5000
+/** For work that was told to stop, and for its verdict to be written. */
+const LAST_WORDS_MS = 5000
 /** Turns of the event loop after which work still under way is taken to be waiting for time to pass. */
 const QUIET_TURNS = 400
 
@@ -67,7 +69,12 @@ export function createEngine(options: EngineOptions): Engine {
   const grants = createGrants()
   const heartbeat = createHeartbeat({ claims: store.claims, clock, grants, leaseMs, onFact })
   const settler = createSettler({ claims: store.claims, history: store.history, timers, onError: onError('settle') })
+  /** Everything that still has a verdict to be written. */
   const attempts = new Set<Promise<void>>()
+  const track = (under: Promise<void>): Promise<void> => {
+    attempts.add(under)
+    return under.finally(() => attempts.delete(under))
+  }
   let started = 0
   const attemptOptions = { ...options, timers, random, heartbeat, settler }
   const worker = createWorker({
@@ -79,9 +86,7 @@ export function createEngine(options: EngineOptions): Engine {
     leaseMs,
     attempt(held, ended) {
       started++
-      const under = attempt(held, attemptOptions, ended)
-      attempts.add(under)
-      return under.finally(() => attempts.delete(under))
+      return track(attempt(held, attemptOptions, ended))
     },
     wake: () => loops.worker?.wake(),
   })
@@ -129,13 +134,13 @@ export function createEngine(options: EngineOptions): Engine {
   const finish = async (drainMs: number): Promise<void> => {
     await unlisten?.()
     await stopLoops('planner', 'worker', 'reaper', 'janitor')
-    const buffered = worker.close()
-    await Promise.all(buffered.map((held) => release(held)))
+    for (const held of worker.close()) track(release(held))
     await patience(drainMs)
     const error = new EverytickError('NOT_STARTED', 'the worker is stopping')
     for (const held of grants.all()) held.stop('stopping', error)
-    while (attempts.size > 0) await Promise.all(attempts)
-    await settler.idle()
+    // With the database away there is nobody to tell; the leases end by themselves, and others go on.
+    await patience(LAST_WORDS_MS)
+    settler.crash()
     await stopLoops('heartbeat', 'beat')
     await Promise.allSettled([
       ...Object.values(leaders).map((leader) => leader.release()),

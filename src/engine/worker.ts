@@ -34,7 +34,6 @@ export interface Worker {
   close(): Held[]
   /** Runs being carried out right now. */
   readonly busy: number
-  readonly queued: number
 }
 
 interface Queue {
@@ -130,9 +129,6 @@ export function createWorker(options: WorkerOptions): Worker {
     },
     get busy() {
       return [...queues.values()].reduce((sum, { running }) => sum + running, 0)
-    },
-    get queued() {
-      return [...queues.values()].reduce((sum, { buffer }) => sum + buffer.length, 0)
     },
   }
 }
