@@ -31,10 +31,10 @@ export function readField(spec: FieldSpec, place: FieldPlace): Field {
   const text = source.slice(span[0], span[1])
   const shared = known[spec.name].get(text)
   if (shared) return shared
-  const items = readItems({ ...place, spec, at: span[0], end: span[1] })
+  const items = readItems({ source, span, seed: place.seed, spec, at: span[0], end: span[1] })
   const star = text.startsWith('*') || text === '?'
   const field: Field = { name: spec.name, text, items, star, wild: items.some((item) => item.kind === 'all') }
-  if (!isHashed(field)) known[spec.name].set(text, field)
+  if (!isHashed(field)) known[spec.name].offer(text, field)
   return field
 }
 

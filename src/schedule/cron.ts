@@ -125,7 +125,7 @@ export function compileCron(expression: string, options: CronOptions = {}): Cron
   const cron = new Cron(tree.fields, { pattern, zone, gap: rule.gap, fold: rule.fold }, { expression, unseeded })
   if (tree.hashed) return cron
   const kept = families.get(family) ?? interning(1000)
-  kept.set(expression, cron)
+  kept.offer(expression, cron)
   families.set(family, kept)
   return cron
 }
