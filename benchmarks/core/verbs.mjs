@@ -116,7 +116,8 @@ const scheduleRows = {
   what: 'create schedules and fire them, planner alone',
   async run({ store, limit, app, size, must }) {
     const total = size.schedules
-    const groups = { total, group: BATCH, inFlight: 1 }
+    const groups = { total, group: BATCH, inFlight: 2 }
+    const inTurn = { ...groups, inFlight: 1 }
     const alone = { leads: async () => true, release: async () => {} }
     let planned = 0
     const onFact = (fact) => {
@@ -136,12 +137,12 @@ const scheduleRows = {
           return { create: created, fires }
         },
         async limit() {
-          await inGroups(groups, (count) => limit.schedule(newIds(count)))
+          await inGroups(inTurn, (count) => limit.schedule(newIds(count)))
           const fire = async (count) => {
             if ((await limit.fire(count, newIds(count))) < count)
               throw new Error('the limit found too few schedules due')
           }
-          return { fires: await perSecond(total, () => inGroups(groups, fire)) }
+          return { fires: await perSecond(total, () => inGroups(inTurn, fire)) }
         },
       },
       size.rounds,

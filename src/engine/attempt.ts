@@ -45,6 +45,7 @@ export async function attempt(held: Held, options: AttemptOptions, ended: () => 
   const startedAt = clock.elapsed()
   onFact({ kind: 'run.started', run, at: clock.now() })
   const outcome = await carryOut(held, options)
+  held.ended = true
   ended()
   const verdict = settle({ ...run, cancelRequested: held.stopped === 'cancelled' }, outcome, random())
   const { progress } = held

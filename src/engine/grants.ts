@@ -10,6 +10,8 @@ export class Held {
   /** Local elapsed time after which the lease may be another worker's. */
   leaseEndsAt: number
   progress: Progress | null = null
+  /** The work is over, and only its verdict is still to be written: there is nobody left to tell to stop. */
+  ended = false
   /** Set once: the first reason stays. */
   stopped: StopReason | null = null
   /** Called when the work is told to stop, by whoever carries it out. */

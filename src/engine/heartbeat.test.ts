@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Fact } from '../observe/fact.ts'
+import type { Store } from '../store/contract/store.ts'
+import { openSqlite } from '../store/sqlite/store.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
+import { createGrants, type Held } from './grants.ts'
+import { createHeartbeat } from './heartbeat.ts'
+
+const LEASE = 10_000
+const clock = fakeClock(1_000_000)
+let store: Store
+let facts: Fact[]
+beforeEach(async () => {
+  store = await openSqlite({ path: ':memory:', clock })
+  facts = []
+})
+afterEach(() => store.close())
+
+async function granted() {
+  const policy = { retry: { attempts: 3, backoff: 'fixed', baseMs: 0, maxMs: 0 } } as const
+  const run = { id: '01890000-0000-7000-8000-000000000001', workspace: 'default', job: 'job', queue: 'default' }
+  const rest = {
+    trigger: 'enqueue',
+    priority: 5,
+    payload: null,
+    schedule: null,
+    due: { delayMs: 0 },
+    idempotencyKey: null,
+  } as const
+  await store.runs.enqueue([{ ...run, ...rest, policy }])
+  const { runs } = await store.claims.claim({ workerId: 'w', leaseMs: LEASE, wanted: [{ queue: 'default', limit: 1 }] })
+  const grants = createGrants()
+  const heartbeat = createHeartbeat({
+    claims: store.claims,
+    clock,
+    grants,
+    leaseMs: LEASE,
+    onFact: (fact) => facts.push(fact),
+  })
+  return { held: grants.add(runs[0]!, clock.elapsed() + LEASE), heartbeat }
+}
+
+const settle = ({ run }: Held) =>
+  store.claims.settle([
+    { id: run.id, fence: run.fence, workerId: 'w', verdict: { kind: 'final', state: 'succeeded', result: null } },
+  ])
+
+describe('a heartbeat', () => {
+  it('keeps a lease beyond its length', async () => {
+    const { held, heartbeat } = await granted()
+    for (let i = 0; i < 9; i++) {
+      clock.moveBy(Math.floor(await heartbeat.pass()))
+    }
+    expect(held.stopped).toBeNull()
+    expect(await store.claims.expired(10)).toEqual([])
+  })
+
+  it('tells the work to stop when the grant is gone', async () => {
+    const { held, heartbeat } = await granted()
+    await settle(held)
+    await heartbeat.pass()
+    expect(held.stopped).toBe('lease_lost')
+    expect(facts.map(({ kind }) => kind)).toEqual(['run.lease_lost'])
+    expect(held.signal.reason).toMatchObject({ code: 'LEASE_LOST' })
+  })
+
+  it('does not take a verdict that was just written for a lease that was lost', async () => {
+    const { held, heartbeat } = await granted()
+    held.ended = true
+    await settle(held)
+    await heartbeat.pass()
+    expect(facts).toEqual([])
+  })
+})
