@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { Interval } from '../schedule/interval.ts'
-import { Once } from '../schedule/once.ts'
 import type { CatchUpPolicy } from '../schedule/schedule.ts'
+import { slotsOf } from '../schedule/slots.ts'
 import { catchUp } from './catch-up.ts'
 
 const MINUTE = 60_000
-const minutely = new Interval(MINUTE, 0)
+const minutely = slotsOf({ kind: 'interval', everyMs: MINUTE, anchorAt: 0 }, '')
 /** The clock stands half a minute past the hundredth occurrence. */
 const now = 100 * MINUTE + 30_000
 const policy = (change: Partial<CatchUpPolicy>): CatchUpPolicy => ({
@@ -20,6 +19,8 @@ const range = (from: number, to: number, reason: string): object => ({
   fromAt: from * MINUTE,
   toAt: to * MINUTE,
   count: to - from + 1,
+  detail: '',
+  afterAt: (from - 1) * MINUTE,
 })
 
 /** What is missed, and the first minute that still becomes a run, after an outage that began at minute `first`. */
@@ -84,16 +85,15 @@ describe('after an outage', () => {
   })
 
   it('counts a year of seconds without walking them', () => {
-    const secondly = new Interval(1000, 0)
+    const secondly = slotsOf({ kind: 'interval', everyMs: 1000, anchorAt: 0 }, '')
     const year = 365 * 86_400_000
     const caught = catchUp(secondly, policy({ windowMs: 2 * year, limit: 3 }), { firstAt: 1000, now: year })
-    expect(caught.nonRuns).toEqual([
-      { state: 'missed', reason: 'limit', fromAt: 1000, toAt: year - 3000, count: year / 1000 - 3 },
-    ])
+    const counted = { fromAt: 1000, toAt: year - 3000, count: year / 1000 - 3 }
+    expect(caught.nonRuns).toMatchObject([{ state: 'missed', reason: 'limit', ...counted }])
   })
 
   it('ends a single instant that was missed, and keeps one that was not', () => {
-    const once = new Once(5000)
+    const once = slotsOf({ kind: 'once', at: 5000 }, '')
     const outage = { firstAt: 5000, now: 9000 }
     const missed = catchUp(once, policy({ catchUp: 'none' }), outage)
     expect(once.nextAt(missed.skipUntil)).toBeNull()
@@ -101,5 +101,13 @@ describe('after an outage', () => {
     const kept = catchUp(once, policy({ catchUp: 'latest' }), outage)
     expect(once.nextAt(kept.skipUntil)).toBe(5000)
     expect(kept.nonRuns).toEqual([])
+  })
+
+  it('catches up on the latest that may run, not on one that is excluded', () => {
+    const exclude = [{ kind: 'range', fromAt: 95 * MINUTE, toAt: 200 * MINUTE }] as const
+    const slots = slotsOf({ kind: 'interval', everyMs: MINUTE, anchorAt: 0, exclude }, '')
+    const caught = catchUp(slots, policy({ catchUp: 'latest' }), { firstAt: 91 * MINUTE, now })
+    expect(slots.nextAt(caught.skipUntil)).toBe(94 * MINUTE)
+    expect(caught.nonRuns).toMatchObject([{ reason: 'policy', fromAt: 91 * MINUTE, toAt: 93 * MINUTE, count: 3 }])
   })
 })

@@ -1,18 +1,46 @@
-/** Occurrences that never become runs, folded into ranges; which ones they are is decided by catch-up, pauses and plans. */
-import type { Timing } from '../schedule/timing.ts'
+/** Occurrences that never become runs, folded into ranges; which ones they are is decided by catch-up, pauses, overlap and plans. */
+import type { Slots } from '../schedule/slots.ts'
+
+export type NonRunReason =
+  | 'window'
+  | 'limit'
+  | 'policy'
+  | 'paused'
+  | 'overlap'
+  | 'excluded'
+  | 'before_start'
+  | 'dst_gap'
+  | 'max_runs'
+  /** Its timing was changed between the nominal instant and the start that jitter had put off. */
+  | 'edited'
 
 export interface NonRun {
   readonly state: 'missed' | 'skipped'
-  readonly reason: 'window' | 'limit' | 'policy' | 'paused'
+  readonly reason: NonRunReason
+  /** What a person wants to know besides: which exclusion, who paused, which run was in the way; may be empty. */
+  readonly detail: string
   readonly fromAt: number
   readonly toAt: number
   readonly count: number
+  /** The occurrence before `fromAt`: a record that ends there and says the same grows, instead of a new one being made. */
+  readonly afterAt: number | null
 }
 
 /** The occurrences in (afterAt, untilAt] that a pause kept from running: one range, or none. */
-export function pausedRange(timing: Timing, afterAt: number, untilAt: number): NonRun[] {
-  const fromAt = timing.nextAt(afterAt)
-  const toAt = timing.prevAt(untilAt + 1)
+export function pausedRange(slots: Slots, { afterAt, untilAt, detail }: PausedSpan): NonRun[] {
+  const fromAt = slots.nextAt(afterAt)
+  const toAt = slots.prevAt(untilAt + 1)
   if (fromAt === null || toAt === null || fromAt > toAt) return []
-  return [{ state: 'skipped', reason: 'paused', fromAt, toAt, count: timing.countAt(afterAt, toAt) }]
+  const count = slots.countAt(afterAt, toAt)
+  return [{ state: 'skipped', reason: 'paused', detail, fromAt, toAt, count, afterAt: slots.prevAt(fromAt) }]
 }
+
+export interface PausedSpan {
+  readonly afterAt: number
+  readonly untilAt: number
+  readonly detail: string
+}
+
+/** Who paused, and why, in one line. */
+export const pauseDetail = ({ by, reason }: { readonly by: string; readonly reason: string }): string =>
+  reason === '' ? `by ${by}` : `by ${by}: ${reason}`

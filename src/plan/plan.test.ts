@@ -18,7 +18,10 @@ function schedule(change: Partial<DueSchedule> = {}): DueSchedule {
     catchUp: { catchUp: 'latest', windowMs: 24 * HOUR, limit: 100 },
     nextAt: 10 * MINUTE,
     watermarkAt: 9 * MINUTE,
+    firing: { overlap: 'skip', jitter: null, maxRuns: null, concurrencyKey: null },
+    made: 0,
     pausedUntil: null,
+    pauseDetail: '',
     ...change,
   }
 }
@@ -40,6 +43,7 @@ describe('a plan', () => {
       scheduleId: schedule().id,
       revision: 4,
       expectedNextAt: 10 * MINUTE,
+      expectedWatermarkAt: 9 * MINUTE,
       nextAt: 11 * MINUTE,
       watermarkAt: 10 * MINUTE,
       runs: [
@@ -49,8 +53,10 @@ describe('a plan', () => {
           slotStartAt: 9 * MINUTE,
           dueAt: 10 * MINUTE,
           trigger: 'schedule',
+          overlap: 'skip',
         },
       ],
+      lane: schedule().id,
       nonRuns: [],
       resumes: false,
     })
@@ -179,22 +185,216 @@ describe('plans, one after the other, with outages between them', () => {
 })
 
 describe('a schedule that is paused until an instant', () => {
+  const paused = schedule({
+    ...{ nextAt: 20 * MINUTE, pausedUntil: 20 * MINUTE, watermarkAt: 9 * MINUTE },
+    pauseDetail: 'by ana: vendor outage',
+  })
+
   it('ends its pause there: what was passed over is one record, and the next occurrence comes after', () => {
-    const paused = schedule({ nextAt: 20 * MINUTE, pausedUntil: 20 * MINUTE, watermarkAt: 9 * MINUTE })
-    expect(plan(paused, at(20 * MINUTE - 5000))).toEqual({
+    expect(plan(paused, at(20 * MINUTE))).toEqual({
       scheduleId: paused.id,
       revision: 4,
       expectedNextAt: 20 * MINUTE,
+      expectedWatermarkAt: 9 * MINUTE,
       nextAt: 21 * MINUTE,
       watermarkAt: 20 * MINUTE,
+      lane: null,
       runs: [],
-      nonRuns: [{ state: 'skipped', reason: 'paused', fromAt: 10 * MINUTE, toAt: 20 * MINUTE, count: 11 }],
+      nonRuns: [
+        {
+          ...{ state: 'skipped', reason: 'paused', detail: 'by ana: vendor outage' },
+          ...{ fromAt: 10 * MINUTE, toAt: 20 * MINUTE, count: 11, afterAt: 9 * MINUTE },
+        },
+      ],
       resumes: true,
     })
+  })
+
+  it('is looked at again at that instant, and not a lookahead before it', () => {
+    const early = plan(paused, at(20 * MINUTE - 5000))
+    expect(early).toMatchObject({ runs: [], nonRuns: [], resumes: false, watermarkAt: 9 * MINUTE })
+    expect(early.nextAt).toBe(20 * MINUTE + 10_000)
   })
 
   it('has nothing on record when no occurrence fell into the pause', () => {
     const paused = schedule({ nextAt: 9.5 * MINUTE, pausedUntil: 9.5 * MINUTE, watermarkAt: 9 * MINUTE })
     expect(plan(paused, at(9.5 * MINUTE))).toMatchObject({ nonRuns: [], nextAt: 10 * MINUTE, resumes: true })
+  })
+})
+
+describe('occurrences that may not run', () => {
+  const excluded = (from: number, to: number): TimingSpec => ({
+    ...minutely,
+    exclude: [{ kind: 'range', fromAt: from * MINUTE, toAt: to * MINUTE }],
+  })
+
+  it('are one record when they have passed, and the rest runs', () => {
+    const made = plan(
+      schedule({ timing: excluded(12, 14) }),
+      at(0, { now: 20 * MINUTE, untilAt: 20 * MINUTE, graceMs: HOUR }),
+    )
+    expect(minutes(made)).toEqual([10, 11, 14, 15, 16, 17, 18, 19, 20])
+    expect(made.nonRuns).toMatchObject([
+      { state: 'skipped', reason: 'excluded', fromAt: 12 * MINUTE, toAt: 13 * MINUTE, count: 2, afterAt: 11 * MINUTE },
+    ])
+  })
+
+  it('are one record where an excluded expression names one after another', () => {
+    const timing: TimingSpec = { ...minutely, exclude: [{ kind: 'cron', cron: '12,13,14 * * * *', timezone: 'UTC' }] }
+    const made = plan(schedule({ timing }), at(20 * MINUTE, { untilAt: 20 * MINUTE, graceMs: HOUR }))
+    expect(made.nonRuns).toMatchObject([{ fromAt: 12 * MINUTE, toAt: 14 * MINUTE, count: 3 }])
+    const apart: TimingSpec = { ...minutely, exclude: [{ kind: 'cron', cron: '0 12-14 * * * *', timezone: 'UTC' }] }
+    const joined = plan(schedule({ timing: apart }), at(20 * MINUTE, { untilAt: 20 * MINUTE, graceMs: HOUR }))
+    expect(joined.nonRuns).toMatchObject([{ fromAt: 12 * MINUTE, toAt: 14 * MINUTE, count: 3 }])
+    const seconds = { kind: 'interval', everyMs: 30_000, anchorAt: 0 } as const
+    const odd: TimingSpec = {
+      ...seconds,
+      exclude: [
+        { kind: 'cron', cron: '30 10 * * * *', timezone: 'UTC' },
+        { kind: 'cron', cron: '11 * * * *', timezone: 'UTC' },
+      ],
+    }
+    const both = plan(
+      schedule({ timing: odd, watermarkAt: 10 * MINUTE }),
+      at(12 * MINUTE, { untilAt: 12 * MINUTE, graceMs: HOUR }),
+    )
+    expect(both.nonRuns.map(({ detail, count }) => [detail, count])).toEqual([
+      ['30 10 * * * *', 1],
+      ['11 * * * *', 2],
+    ])
+  })
+
+  it('are never recorded ahead of time: planning looks again when the last of them has passed', () => {
+    const made = plan(schedule({ timing: excluded(10, 15) }), at(10 * MINUTE - 5000))
+    expect(made).toMatchObject({ runs: [], nonRuns: [], watermarkAt: 9 * MINUTE, nextAt: 14 * MINUTE + 10_000 })
+    const after = plan(schedule({ timing: excluded(10, 15), nextAt: made.nextAt! }), at(14 * MINUTE))
+    expect(after.nonRuns).toMatchObject([{ fromAt: 10 * MINUTE, toAt: 14 * MINUTE, count: 5 }])
+    expect(after).toMatchObject({ runs: [], watermarkAt: 14 * MINUTE, nextAt: 15 * MINUTE })
+  })
+
+  it('are not for the catch-up policy, however long the stretch of them was', () => {
+    const timing = { ...minutely, startAt: 70 * MINUTE }
+    const made = plan(schedule({ timing, nextAt: 69 * MINUTE + 10_000 }), at(69 * MINUTE))
+    expect(made.nonRuns).toMatchObject([{ state: 'skipped', reason: 'before_start', count: 60 }])
+    const later = plan(schedule({ timing: excluded(10, 70) }), at(75 * MINUTE + 40_000))
+    expect(later.nonRuns).toMatchObject([
+      { reason: 'excluded', fromAt: 10 * MINUTE, count: 60 },
+      { state: 'missed', reason: 'policy', fromAt: 70 * MINUTE, count: 5 },
+    ])
+    expect(minutes(later)).toEqual([75])
+  })
+
+  it('are before_start until the start, however far away it is', () => {
+    const timing = { ...minutely, startAt: 1_000_000 * MINUTE }
+    const made = plan(schedule({ timing }), at(10 * MINUTE))
+    expect(made.nonRuns).toMatchObject([{ reason: 'before_start', count: 1 }])
+    expect(made.nextAt).toBe(999_999 * MINUTE + 10_000)
+  })
+
+  it('end with endAt, after which there are none at all', () => {
+    const timing = { ...minutely, endAt: 12 * MINUTE }
+    expect(plan(schedule({ timing }), at(0, { untilAt: HOUR }))).toMatchObject({ nextAt: null, runs: [{}, {}, {}] })
+  })
+
+  it('are max_runs once as many runs were made, and the schedule is done', () => {
+    const firing = { overlap: 'skip', jitter: null, maxRuns: 7, concurrencyKey: null } as const
+    const caught = { catchUp: 'all', windowMs: HOUR, limit: 100 } as const
+    const made = plan(schedule({ firing, made: 5, catchUp: caught }), at(20 * MINUTE))
+    expect(minutes(made)).toEqual([10, 11])
+    expect(made.nonRuns).toMatchObject([{ reason: 'max_runs', fromAt: 12 * MINUTE, toAt: 20 * MINUTE, count: 9 }])
+    expect(plan(schedule({ firing, made: 7, watermarkAt: 20 * MINUTE }), at(21 * MINUTE - 5000)).nextAt).toBeNull()
+  })
+
+  it('are dst_gap where the clock jumps over them and the schedule asked to skip them', () => {
+    const timing: TimingSpec = { kind: 'cron', cron: '30 2 * * *', timezone: 'Europe/Berlin', dst: { gap: 'skip' } }
+    const before = Date.parse('2027-03-27T01:30:00Z')
+    const now = Date.parse('2027-03-29T12:00:00Z')
+    const made = plan(
+      schedule({ timing, nextAt: before, watermarkAt: before - 1 }),
+      at(now, { graceMs: 9 * 24 * HOUR }),
+    )
+    expect(made.runs.map((run) => new Date(run.scheduledAt).toISOString())).toEqual([
+      '2027-03-27T01:30:00.000Z',
+      '2027-03-29T00:30:00.000Z',
+    ])
+    const gap = Date.parse('2027-03-28T01:00:00Z')
+    expect(made.nonRuns).toMatchObject([{ state: 'skipped', reason: 'dst_gap', fromAt: gap, toAt: gap, count: 1 }])
+  })
+})
+
+describe('jitter', () => {
+  const with5m = {
+    overlap: 'allow',
+    jitter: { max: { ms: 300_000 }, per: 'occurrence' },
+    maxRuns: null,
+    concurrencyKey: null,
+  } as const
+
+  it('puts off the start and never the identity, and never as far as the next occurrence', () => {
+    const plainly = plan(schedule(), at(0, { untilAt: HOUR }))
+    const late = plan(schedule({ firing: with5m }), at(0, { untilAt: HOUR }))
+    expect(late.runs.map(({ id, scheduledAt }) => [id, scheduledAt])).toEqual(
+      plainly.runs.map(({ id, scheduledAt }) => [id, scheduledAt]),
+    )
+    for (const { dueAt, scheduledAt } of late.runs) {
+      expect(dueAt).toBeGreaterThanOrEqual(scheduledAt)
+      expect(dueAt).toBeLessThan(scheduledAt + MINUTE)
+    }
+    expect(new Set(late.runs.map(({ dueAt, scheduledAt }) => dueAt - scheduledAt)).size).toBeGreaterThan(10)
+  })
+
+  it('does not put off any further what was missed', () => {
+    const hourly: TimingSpec = { kind: 'interval', everyMs: HOUR, anchorAt: 0 }
+    const made = plan(
+      schedule({ timing: hourly, firing: with5m, nextAt: HOUR, watermarkAt: 0 }),
+      at(HOUR + 30 * MINUTE),
+    )
+    expect(made.runs).toMatchObject([{ trigger: 'catch_up', scheduledAt: HOUR, dueAt: HOUR }])
+  })
+
+  it('does not switch catch-up off by being longer than the gap between two occurrences', () => {
+    const none = { catchUp: 'none', windowMs: HOUR, limit: 1 } as const
+    const long = { ...with5m, jitter: { max: { ms: HOUR }, per: 'schedule' } } as const
+    const made = plan(schedule({ firing: long, catchUp: none }), at(20 * MINUTE))
+    expect(made.nonRuns).toMatchObject([{ reason: 'policy', fromAt: 10 * MINUTE, toAt: 18 * MINUTE }])
+  })
+
+  it('does not make what it put off look missed', () => {
+    const hourly: TimingSpec = { kind: 'interval', everyMs: HOUR, anchorAt: 0 }
+    const none = { catchUp: 'none', windowMs: HOUR, limit: 1 } as const
+    const made = plan(
+      schedule({ timing: hourly, firing: with5m, catchUp: none, nextAt: HOUR, watermarkAt: 0 }),
+      at(HOUR + 4 * MINUTE),
+    )
+    expect(made).toMatchObject({ nonRuns: [], runs: [{ trigger: 'schedule' }] })
+  })
+})
+
+describe('the lane of a plan', () => {
+  const firing = (overlap: 'skip' | 'allow', concurrencyKey: string | null) => ({
+    overlap,
+    jitter: null,
+    maxRuns: null,
+    concurrencyKey,
+  })
+
+  it.each([
+    ['its schedule', firing('skip', null), schedule().id, 'skip'],
+    ['none where runs may overlap', firing('allow', null), null, 'allow'],
+    ['its concurrency key, which others may share', firing('skip', 'crm'), 'default\ncrm', 'skip'],
+    [
+      'its concurrency key even where runs may overlap, and then they wait',
+      firing('allow', 'crm'),
+      'default\ncrm',
+      'queue',
+    ],
+  ] as const)('is %s', (_, policy, lane, overlap) => {
+    expect(plan(schedule({ firing: policy }), at(10 * MINUTE))).toMatchObject({ lane, runs: [{ overlap }] })
+  })
+
+  it('lets what was missed wait in line rather than be skipped a second time', () => {
+    const all = { catchUp: 'all', windowMs: HOUR, limit: 100 } as const
+    const made = plan(schedule({ catchUp: all }), at(12 * MINUTE + 10_000))
+    expect(made.runs.map(({ overlap }) => overlap)).toEqual(['queue', 'queue', 'skip'])
   })
 })

@@ -1,8 +1,11 @@
 /** Decides, purely, which occurrences of a due schedule become runs now and where its cursor goes; the store writes it or says stale. */
 import { EverytickError } from '../errors.ts'
-import { type CatchUpPolicy, seedOf, type TimingSpec, timingOf } from '../schedule/schedule.ts'
-import type { Timing } from '../schedule/timing.ts'
+import type { Overlap } from '../run/run.ts'
+import { jitterMs } from '../schedule/jitter.ts'
+import { type CatchUpPolicy, type FiringPolicy, seedOf, type TimingSpec } from '../schedule/schedule.ts'
+import { type Slots, slotsOf } from '../schedule/slots.ts'
 import { catchUp } from './catch-up.ts'
+import { laneOf } from './lane.ts'
 import { type NonRun, pausedRange } from './non-run.ts'
 import { occurrenceId } from './occurrence.ts'
 
@@ -14,10 +17,15 @@ export interface DueSchedule {
   readonly revision: number
   readonly timing: TimingSpec
   readonly catchUp: CatchUpPolicy
+  readonly firing: FiringPolicy
   readonly nextAt: number
   readonly watermarkAt: number
+  /** How many runs its occurrences became so far. */
+  readonly made: number
   /** Set when the schedule is paused until then; its cursor stands there. */
   readonly pausedUntil: number | null
+  /** Who paused it and why, for the record; empty when it is not paused. */
+  readonly pauseDetail: string
 }
 
 export interface PlannedRun {
@@ -26,15 +34,20 @@ export interface PlannedRun {
   readonly slotStartAt: number | null
   readonly dueAt: number
   readonly trigger: 'schedule' | 'catch_up'
+  readonly overlap: Overlap
 }
 
 export interface Plan {
   readonly scheduleId: string
   readonly revision: number
   /** The plan holds only while the cursor still stands here. */
-  readonly expectedNextAt: number
+  readonly expectedNextAt: number | null
+  /** And, where it is given, the watermark here: a cursor that stays put does not show that somebody recorded the same. */
+  readonly expectedWatermarkAt?: number
   readonly nextAt: number | null
   readonly watermarkAt: number
+  /** In which one run at a time is open; null when its runs may overlap. */
+  readonly lane: string | null
   readonly runs: readonly PlannedRun[]
   readonly nonRuns: readonly NonRun[]
   /** Whether the schedule's pause ends with this plan. */
@@ -51,59 +64,161 @@ export interface PlanWindow {
   readonly graceMs: number
 }
 
+/** What is planned this much late was not missed, only slow. */
+export const GRACE_MS = 2000
+
+/** Ranges of occurrences that become no run, in one pass. */
+const MAX_NON_RUNS = 500
+
 export function plan(schedule: DueSchedule, window: PlanWindow): Plan {
-  const timing = timingOf(schedule.timing, seedOf(schedule))
-  if (schedule.pausedUntil !== null) return endOfPause(timing, schedule, schedule.pausedUntil)
-  const first = firstOpen(timing, schedule)
-  const late = first !== null && first < window.now - window.graceMs
-  const caught = late ? catchUp(timing, schedule.catchUp, { firstAt: first, now: window.now - window.graceMs }) : null
-  const runs: PlannedRun[] = []
-  let at = caught ? advance(timing, caught.skipUntil) : first
-  while (at !== null && at <= window.untilAt && runs.length < window.maxRuns) {
-    runs.push({
-      id: occurrenceId(schedule.id, at),
-      scheduledAt: at,
-      slotStartAt: timing.prevAt(at),
-      dueAt: at,
-      trigger: at < window.now - window.graceMs ? 'catch_up' : 'schedule',
-    })
-    at = advance(timing, at)
-  }
+  const slots = slotsOf(schedule.timing, seedOf(schedule))
+  if (schedule.pausedUntil !== null)
+    return endOfPause(slots, schedule, { ...window, pausedUntil: schedule.pausedUntil })
+  // What has no runs left missed none: its occurrences are not for the catch-up policy.
+  const done = runsLeft(schedule) <= 0
+  const openAt = advance(slots, schedule.watermarkAt)
+  const lead = done ? { nonRuns: [], at: openAt } : leading(slots, openAt, window.now)
+  const first = lead.at
+  const lateAt = window.now - window.graceMs - maxJitterMs(schedule, slots, first)
+  const caught =
+    first !== null && first < lateAt && !done && slots.whyNot(first) === null
+      ? catchUp(slots, schedule.catchUp, { firstAt: first, now: lateAt })
+      : null
+  const walked = walk(slots, schedule, { ...window, lateAt, fromAt: caught ? advance(slots, caught.skipUntil) : first })
+  const nonRuns = [...lead.nonRuns, ...(caught?.nonRuns ?? []), ...walked.nonRuns]
   return {
     scheduleId: schedule.id,
     revision: schedule.revision,
     expectedNextAt: schedule.nextAt,
-    nextAt: at,
-    watermarkAt: Math.max(schedule.watermarkAt, runs.at(-1)?.scheduledAt ?? 0, caught?.nonRuns.at(-1)?.toAt ?? 0),
-    runs,
-    nonRuns: caught?.nonRuns ?? [],
+    expectedWatermarkAt: schedule.watermarkAt,
+    nextAt: walked.nextAt,
+    watermarkAt: Math.max(schedule.watermarkAt, walked.runs.at(-1)?.scheduledAt ?? 0, nonRuns.at(-1)?.toAt ?? 0),
+    lane: laneOf(schedule),
+    runs: walked.runs,
+    nonRuns,
     resumes: false,
   }
 }
 
-/** What the pause kept from running is one record; what comes after its end is planned from then on, like any other. */
-function endOfPause(timing: Timing, schedule: DueSchedule, untilAt: number): Plan {
-  const watermarkAt = Math.max(schedule.watermarkAt, untilAt)
+/** What comes first and may not run was not missed, however long ago: it was left until the last of its stretch had passed. */
+function leading(slots: Slots, firstAt: number | null, now: number): { nonRuns: NonRun[]; at: number | null } {
+  const nonRuns: NonRun[] = []
+  let at = firstAt
+  while (at !== null && at <= now && nonRuns.length < MAX_NON_RUNS) {
+    const why = slots.whyNot(at)
+    // Where the stretch goes on, nothing after it is late, and the walk says when to look again.
+    if (why === null || why.untilAt > now) break
+    at = advance(slots, skip(slots, why, { at, now, nonRuns }))
+  }
+  return { nonRuns, at }
+}
+
+interface Walk extends PlanWindow {
+  readonly lateAt: number
+  readonly fromAt: number | null
+}
+
+type Walked = Pick<Plan, 'runs' | 'nonRuns' | 'nextAt'>
+
+/**
+ * Occurrence by occurrence. Those that may not run are recorded when they have passed, never before: an edit can take a run
+ * back, but not a record. So the walk ends at the first that lies ahead, and goes on when the last of its kind has passed.
+ */
+function walk(slots: Slots, schedule: DueSchedule, { now, untilAt, maxRuns, lateAt, fromAt }: Walk): Walked {
+  const runs: PlannedRun[] = []
+  const nonRuns: NonRun[] = []
+  const left = runsLeft(schedule)
+  let at = fromAt
+  while (at !== null && at <= untilAt && runs.length < maxRuns && nonRuns.length < MAX_NON_RUNS) {
+    const why = runs.length >= left ? DONE : slots.whyNot(at)
+    if (why === null) {
+      runs.push(plannedRun(slots, schedule, { at, late: at < lateAt }))
+      at = advance(slots, at)
+      continue
+    }
+    if (at <= now) at = advance(slots, skip(slots, why, { at, now, nonRuns }))
+    if (at !== null && at < why.untilAt) {
+      const lastAt = Number.isFinite(why.untilAt) ? slots.prevAt(why.untilAt) : null
+      return { runs, nonRuns, nextAt: lastAt === null ? null : lastAt + (untilAt - now) }
+    }
+  }
+  return { runs, nonRuns, nextAt: at }
+}
+
+const runsLeft = ({ firing, made }: DueSchedule): number => (firing.maxRuns ?? Number.POSITIVE_INFINITY) - made
+
+const DONE = { reason: 'max_runs', detail: '', untilAt: Number.POSITIVE_INFINITY } as const
+
+/** Records those of a stretch from `at` on that have passed; answers the last of them. */
+function skip(slots: Slots, why: Skipped, { at, now, nonRuns }: Skip): number {
+  const toAt = slots.prevAt(Math.min(why.untilAt, now + 1)) ?? at
+  const { reason, detail } = why
+  const count = slots.countAt(at - 1, toAt)
+  push(nonRuns, { state: 'skipped', reason, detail, fromAt: at, toAt, count, afterAt: slots.prevAt(at) })
+  return toAt
+}
+
+type Skipped = Pick<NonRun, 'reason' | 'detail'> & { readonly untilAt: number }
+
+interface Skip {
+  readonly at: number
+  readonly now: number
+  readonly nonRuns: NonRun[]
+}
+
+/** Neighbours that say the same become one. */
+function push(nonRuns: NonRun[], next: NonRun): void {
+  const last = nonRuns.at(-1)
+  if (last && last.toAt === next.afterAt && last.reason === next.reason && last.detail === next.detail) {
+    nonRuns[nonRuns.length - 1] = { ...last, toAt: next.toAt, count: last.count + next.count }
+  } else nonRuns.push(next)
+}
+
+function plannedRun(slots: Slots, schedule: DueSchedule, { at, late }: { at: number; late: boolean }): PlannedRun {
+  const { jitter, overlap, concurrencyKey } = schedule.firing
+  const offset = jitter && !late ? jitterMs(jitter, seedOf(schedule), { at, nextAt: slots.nextAt(at) }) : 0
   return {
-    scheduleId: schedule.id,
-    revision: schedule.revision,
-    expectedNextAt: schedule.nextAt,
-    nextAt: advance(timing, watermarkAt),
-    watermarkAt,
-    runs: [],
-    nonRuns: pausedRange(timing, schedule.watermarkAt, untilAt),
-    resumes: true,
+    id: occurrenceId(schedule.id, at),
+    scheduledAt: at,
+    slotStartAt: slots.prevAt(at),
+    dueAt: at + offset,
+    trigger: late ? 'catch_up' : 'schedule',
+    // Missed ones are made good one after another: under `skip`, all but the first would be lost a second time.
+    overlap: (late && overlap === 'skip') || (concurrencyKey !== null && overlap === 'allow') ? 'queue' : overlap,
   }
 }
 
-/** The cursor, unless an edit moved the watermark past it: occurrences at or below the watermark are accounted for. */
-function firstOpen(timing: Timing, schedule: DueSchedule): number | null {
-  return schedule.nextAt > schedule.watermarkAt ? schedule.nextAt : advance(timing, schedule.watermarkAt)
+/** What waits for its jitter is not late; no occurrence waits as long as until the next. */
+function maxJitterMs({ firing: { jitter } }: DueSchedule, slots: Slots, firstAt: number | null): number {
+  if (!jitter || firstAt === null) return 0
+  const nextAt = slots.nextAt(firstAt)
+  if ('ms' in jitter.max) return Math.min(jitter.max.ms, nextAt === null ? jitter.max.ms : nextAt - firstAt)
+  return nextAt === null ? 0 : Math.ceil(jitter.max.share * (nextAt - firstAt))
+}
+
+/**
+ * What the pause kept from running is one record; what comes after its end is planned from then on, like any other. One
+ * that has not ended yet is looked at again when it has.
+ */
+function endOfPause(slots: Slots, schedule: DueSchedule, { now, untilAt, pausedUntil }: EndOfPause): Plan {
+  const { id: scheduleId, revision, nextAt: expectedNextAt } = schedule
+  const same = { scheduleId, revision, expectedNextAt, expectedWatermarkAt: schedule.watermarkAt, lane: null, runs: [] }
+  if (now < pausedUntil) {
+    const nextAt = pausedUntil + (untilAt - now)
+    return { ...same, nextAt, watermarkAt: schedule.watermarkAt, nonRuns: [], resumes: false }
+  }
+  const watermarkAt = Math.max(schedule.watermarkAt, pausedUntil)
+  const span = { afterAt: schedule.watermarkAt, untilAt: pausedUntil, detail: schedule.pauseDetail }
+  return { ...same, nextAt: advance(slots, watermarkAt), watermarkAt, nonRuns: pausedRange(slots, span), resumes: true }
+}
+
+interface EndOfPause extends PlanWindow {
+  readonly pausedUntil: number
 }
 
 /** A timing that does not move forward would fire for ever, so it is refused a second time here. */
-function advance(timing: Timing, after: number): number | null {
-  const next = timing.nextAt(after)
+function advance(slots: Slots, after: number): number | null {
+  const next = slots.nextAt(after)
   if (next === null || next > after) return next
-  throw new EverytickError('TIMING_STUCK', `"${timing.expression}" answered ${next}, which is not after ${after}`)
+  throw new EverytickError('TIMING_STUCK', `"${slots.expression}" answered ${next}, which is not after ${after}`)
 }

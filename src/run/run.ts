@@ -3,14 +3,24 @@ import type { Json } from '../json.ts'
 import type { RetryPolicy } from './retry.ts'
 import type { RunState } from './state.ts'
 
+/** What becomes of a run whose lane is still busy when it comes due. */
+export type Overlap = 'skip' | 'queue' | 'queue_one' | 'cancel_previous' | 'allow'
+
+/** Whether a run may be claimed: `closed` has not been decided about, `waiting` was, and waits for those before it. */
+export type Gate = 'open' | 'closed' | 'waiting'
+
 /** Why the run exists. */
-export type Trigger = 'schedule' | 'catch_up' | 'enqueue' | 'manual'
+export type Trigger = 'schedule' | 'catch_up' | 'backfill' | 'enqueue' | 'manual'
 
 /** What was decided about a run before it started, kept with it so that any node can settle it. */
 export interface RunPolicy {
   readonly retry: RetryPolicy
   /** How long one attempt may take; absent means as long as its lease is renewed. */
   readonly timeoutMs?: number
+  /** Absent means at least once. `at_most_once`: one that began and did not end well is never begun again. */
+  readonly delivery?: 'at_most_once'
+  /** After so many failed runs in a row the schedule is paused. */
+  readonly pauseOnFailure?: number
 }
 
 export interface RunError {
@@ -48,6 +58,12 @@ export interface Run {
   /** The nominal instant before it, so that (slotStartAt, scheduledAt] is what the run answers for. */
   readonly slotStartAt: number | null
   readonly dueAt: number
+  /** In which one run at a time is open; null when it may run beside any other. */
+  readonly lane: string | null
+  /** What it does when its lane is busy; `allow` when it has none. */
+  readonly overlap: Overlap
+  /** `open` may be claimed; the others wait behind the open one of their lane. */
+  readonly gate: Gate
   readonly createdAt: number
   readonly payload: Json
   readonly policy: RunPolicy

@@ -104,3 +104,35 @@ describe('a run that an operator wants cancelled', () => {
     })
   })
 })
+
+describe('a run that may happen at most once', () => {
+  const policy = { retry: { attempts: 5, backoff: 'fixed', baseMs: 0, maxMs: 0 }, delivery: 'at_most_once' } as const
+  const run = { attempt: 1, policy, cancelRequested: false }
+  const error = { name: 'Error', message: 'no' }
+  const abandoned = { kind: 'final', state: 'failed', error: { code: 'RUN_ABANDONED' } }
+
+  it.each([
+    ['returned', { kind: 'returned', result: 7 }, { kind: 'final', state: 'succeeded', result: 7 }],
+    ['threw', { kind: 'threw', error }, { kind: 'final', state: 'failed', error }],
+    ['was discarded', { kind: 'discarded', error }, { kind: 'final', state: 'failed', error }],
+    ['took too long', { kind: 'timed_out', error }, { kind: 'final', state: 'failed', error }],
+    ['was cancelled', { kind: 'cancelled' }, { kind: 'final', state: 'cancelled' }],
+    ['lost its lease', { kind: 'lost' }, abandoned],
+    ['asked to come back later', { kind: 'postponed', delayMs: 5 }, abandoned],
+    ['was begun by a worker that stops', { kind: 'released', delayMs: 0, why: 'stopping' }, abandoned],
+    [
+      'was not begun, since its job is unknown',
+      { kind: 'released', delayMs: 5, why: 'unknown_job' },
+      { kind: 'again' },
+    ],
+  ] as const)('that %s is never begun a second time', (_, outcome, verdict) => {
+    expect(settle(run, outcome, 0.5)).toMatchObject(verdict)
+  })
+
+  it('ends as cancelled when an operator wants it so', () => {
+    expect(settle({ ...run, cancelRequested: true }, { kind: 'lost' }, 0.5)).toEqual({
+      kind: 'final',
+      state: 'cancelled',
+    })
+  })
+})

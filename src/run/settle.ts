@@ -43,8 +43,16 @@ export interface Attempted {
 
 const LOST: RunError = { name: 'LeaseLost', message: 'the lease ended and nobody renewed it', code: 'LEASE_LOST' }
 
+/** Work that may happen at most once began, and nobody can say how far it came: so it is not begun again. */
+const ABANDONED: RunError = {
+  name: 'Abandoned',
+  message: 'the attempt did not end, and a job that runs at most once is not tried again',
+  code: 'RUN_ABANDONED',
+}
+
 /** `roll` is a random number in [0, 1), for the jitter of the backoff. */
 export function settle(run: Attempted, outcome: Outcome, roll: number): Verdict {
+  if (run.policy.delivery === 'at_most_once') return settleOnce(run, outcome)
   switch (outcome.kind) {
     case 'returned':
       return { kind: 'final', state: 'succeeded', result: outcome.result }
@@ -68,6 +76,31 @@ export function settle(run: Attempted, outcome: Outcome, roll: number): Verdict 
       return retryOrFail(run, LOST, { reason: 'lost', roll })
   }
 }
+
+function settleOnce(run: Attempted, outcome: Outcome): Verdict {
+  switch (outcome.kind) {
+    case 'returned':
+      return { kind: 'final', state: 'succeeded', result: outcome.result }
+    case 'cancelled':
+      return { kind: 'final', state: 'cancelled' }
+    case 'threw':
+    case 'discarded':
+    case 'timed_out':
+      return failOnce(run, outcome.error)
+    case 'released':
+      // A job that this worker does not know was not begun.
+      if (outcome.why === 'unknown_job' && !run.cancelRequested) {
+        return { kind: 'again', delayMs: outcome.delayMs, reason: 'unknown_job', counts: false, error: null }
+      }
+      return failOnce(run, ABANDONED)
+    case 'postponed':
+    case 'lost':
+      return failOnce(run, ABANDONED)
+  }
+}
+
+const failOnce = (run: Attempted, error: RunError): Verdict =>
+  run.cancelRequested ? { kind: 'final', state: 'cancelled' } : { kind: 'final', state: 'failed', error }
 
 function retryOrFail(run: Attempted, error: RunError, how: { reason: AgainReason; roll: number }): Verdict {
   if (run.cancelRequested) return { kind: 'final', state: 'cancelled' }

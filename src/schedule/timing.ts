@@ -18,7 +18,7 @@ export interface FieldView {
 }
 
 export abstract class Timing {
-  abstract readonly kind: 'cron' | 'interval' | 'once'
+  abstract readonly kind: 'cron' | 'interval' | 'once' | 'any'
   /** What was read, in the words it was given. */
   abstract readonly expression: string
   abstract readonly timezone: string

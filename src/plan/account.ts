@@ -1,0 +1,47 @@
+/** Decides, purely, what must be recorded of a stored definition before it changes, so that no occurrence of it is lost; the store writes it or says stale. */
+import { type Schedule, seedOf } from '../schedule/schedule.ts'
+import { slotsOf } from '../schedule/slots.ts'
+import { pauseDetail, pausedRange } from './non-run.ts'
+import { type DueSchedule, GRACE_MS, type Plan, plan } from './plan.ts'
+
+/** More of a long catch-up than this is a next step: a plan is one write. */
+const MAX_RUNS = 5000
+
+/**
+ * The next step of accounting for everything up to `now`, or null when there is nothing left to record; whoever changes a
+ * definition asks, writes and looks again until then. A timing that cannot be read has no occurrences that anybody knows.
+ */
+export function accountUpTo(schedule: Schedule, now: number): Plan | null {
+  try {
+    const made = stepOf(schedule, now)
+    // A quarantine keeps its cursor parked until a change lifts it.
+    const step = schedule.quarantine === null ? made : { ...made, nextAt: null }
+    return step.runs.length > 0 || step.nonRuns.length > 0 || step.resumes ? step : null
+  } catch {
+    return null
+  }
+}
+
+function stepOf(schedule: Schedule, now: number): Plan {
+  const { pause, nextAt } = schedule
+  if (pause !== null && (pause.until === null || now < pause.until))
+    return stillPaused(schedule, pauseDetail(pause), now)
+  const due: DueSchedule = {
+    ...schedule,
+    nextAt: nextAt ?? now,
+    pausedUntil: pause?.until ?? null,
+    pauseDetail: pause ? pauseDetail(pause) : '',
+  }
+  return { ...plan(due, { now, untilAt: now, maxRuns: MAX_RUNS, graceMs: GRACE_MS }), expectedNextAt: nextAt }
+}
+
+/** What the pause has kept from running so far; it goes on, and its cursor stays where it is. */
+function stillPaused(schedule: Schedule, detail: string, now: number): Plan {
+  const { id: scheduleId, revision, nextAt, watermarkAt: afterAt } = schedule
+  const nonRuns = pausedRange(slotsOf(schedule.timing, seedOf(schedule)), { afterAt, untilAt: now, detail })
+  return {
+    ...{ scheduleId, revision, expectedNextAt: nextAt, nextAt, lane: null, runs: [], nonRuns, resumes: false },
+    expectedWatermarkAt: afterAt,
+    watermarkAt: Math.max(afterAt, now),
+  }
+}

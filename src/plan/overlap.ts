@@ -1,0 +1,81 @@
+/** Decides, purely, what becomes of the runs of one lane, in which one run at a time may be open; the store writes each move only where it still applies. */
+import type { Gate, Overlap } from '../run/run.ts'
+
+/** A lane's run as the decision needs it. */
+export interface LaneRun {
+  readonly id: string
+  readonly scheduleId: string | null
+  readonly state: 'pending' | 'running'
+  readonly gate: Gate
+  readonly overlap: Overlap
+  readonly scheduledAt: number | null
+  readonly dueAt: number
+  /** 0 until it was granted for the first time. */
+  readonly fence: number
+  readonly cancelRequested: boolean
+}
+
+export interface Lane {
+  readonly lane: string
+  /** Its open run, and those behind the gate in the order of `inLine`, as many as were read. */
+  readonly runs: readonly LaneRun[]
+}
+
+export type LaneMove =
+  /** May be claimed from now on. */
+  | { readonly kind: 'open'; readonly id: string }
+  /** Decided about: it waits until nobody is before it. */
+  | { readonly kind: 'wait'; readonly id: string }
+  /** Becomes no run: it came due while `behind` was before it. */
+  | { readonly kind: 'skip'; readonly id: string; readonly behind: string }
+  /** The open run is told to stop, or ends as cancelled where nobody works on it. */
+  | { readonly kind: 'cancel'; readonly id: string; readonly for: string }
+
+/** A run is opened this much before it is due, so that it starts on time; earlier it would keep others waiting for nothing. */
+export const OPEN_AHEAD_MS = 15_000
+
+/** Nominal order; runs made by hand stand where they are due. */
+export const inLine = (a: LaneRun, b: LaneRun): number =>
+  (a.scheduledAt ?? a.dueAt) - (b.scheduledAt ?? b.dueAt) || (a.id < b.id ? -1 : 1)
+
+/**
+ * Runs still to come are let be, unless nobody is before them: then the first is opened a little ahead of its time. A run
+ * that came due while another was unfinished does what its policy says, and says it once.
+ */
+export function decideLane({ runs }: Lane, now: number): LaneMove[] {
+  const moves: LaneMove[] = []
+  const skip = (run: LaneRun, behind: string): number => moves.push({ kind: 'skip', id: run.id, behind })
+  const open = runs.find(({ gate }) => gate === 'open')
+  let line = runs.filter(({ gate }) => gate !== 'open').sort(inLine)
+  const isDue = ({ dueAt }: LaneRun): boolean => dueAt <= now
+
+  const newest = line.findLast((run) => isDue(run) && run.gate === 'closed' && run.overlap === 'cancel_previous')
+  if (newest) {
+    // What somebody asked for by hand, or was missed and is made good, waits its turn; the rest gives way to the newest.
+    const givesWay = (run: LaneRun): boolean => run.overlap !== 'queue' && inLine(run, newest) < 0
+    for (const run of line.filter(givesWay)) skip(run, newest.id)
+    line = line.filter((run) => !givesWay(run))
+    const previous = open && inLine(open, newest) < 0 ? open : undefined
+    if (previous && hasNotBegun(previous)) skip(previous, newest.id)
+    else if (previous && !previous.cancelRequested) moves.push({ kind: 'cancel', id: previous.id, for: newest.id })
+  }
+
+  const holder = open ?? line.find(({ dueAt }) => dueAt <= now + OPEN_AHEAD_MS)
+  if (!open && holder) moves.push({ kind: 'open', id: holder.id })
+  // Never one that gives way itself, and so is gone before this is written.
+  const before = newest ?? holder
+  let waiting = 0
+  for (const run of line) {
+    if (run === holder || !isDue(run)) continue
+    const waits = run.gate === 'waiting' || run === newest || run.overlap === 'queue'
+    if (waits || (run.overlap === 'queue_one' && waiting === 0)) {
+      waiting++
+      if (run.gate === 'closed') moves.push({ kind: 'wait', id: run.id })
+    } else skip(run, before!.id)
+  }
+  return moves
+}
+
+/** One that was asked for by hand has no occurrence that could be skipped. */
+const hasNotBegun = ({ state, fence, scheduledAt }: LaneRun): boolean =>
+  state === 'pending' && fence === 0 && scheduledAt !== null
