@@ -1,11 +1,15 @@
 /** A SQLite store stopped inside one transaction: the real verbs on a connection that never commits by itself. */
 import { setImmediate as afterIo } from 'node:timers/promises'
+import { appStore } from '../../src/store/sqlite/apps.ts'
+import { backfillStore } from '../../src/store/sqlite/backfills.ts'
 import { claimStore } from '../../src/store/sqlite/claims.ts'
 import type { Connection } from '../../src/store/sqlite/connection.ts'
 import { openDatabase } from '../../src/store/sqlite/driver.ts'
 import { historyStore } from '../../src/store/sqlite/history.ts'
+import { laneStore } from '../../src/store/sqlite/lanes.ts'
 import { lockStore } from '../../src/store/sqlite/locks.ts'
 import { planningStore } from '../../src/store/sqlite/planning.ts'
+import { queueStore } from '../../src/store/sqlite/queues.ts'
 import { runStore } from '../../src/store/sqlite/runs.ts'
 import { scheduleStore } from '../../src/store/sqlite/schedules.ts'
 import { upkeepStore } from '../../src/store/sqlite/upkeep.ts'
@@ -36,6 +40,10 @@ export async function heldSqlite({ path, clock }: { path: string; clock: Clock }
       planning: planningStore(connection, clock, wake),
       runs: runStore(connection, clock, wake),
       claims: claimStore(connection, clock, wake),
+      lanes: laneStore(connection, clock, wake),
+      queues: queueStore(connection, clock, wake),
+      backfills: backfillStore(connection, clock, wake),
+      apps: appStore(connection, clock),
       history: historyStore(connection),
       locks: lockStore(connection, clock),
       workers: workerStore(connection, clock),

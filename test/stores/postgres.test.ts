@@ -7,7 +7,8 @@ import { createDatabase, type Database } from '../postgres/launcher.ts'
 import { heldPostgres } from './held-postgres.ts'
 
 const SCHEMA = 'conformance'
-const TABLES = 'schedules cursors runs history non_runs journal idempotency locks workers'.split(' ')
+const TABLES =
+  'schedules cursors runs history non_runs journal idempotency locks workers revisions queues backfills apps'.split(' ')
 /** The clock of the database, turned into one that stands still until it is moved. */
 const CLOCK = `
   create table ${SCHEMA}.test_clock as select ${SCHEMA}.now_at() as at, ${SCHEMA}.now_at() as start_at;
@@ -32,6 +33,8 @@ beforeAll(async () => {
   admin = await connected()
   await admin.query(CLOCK)
   pool = new pg.Pool({ connectionString: database.url, max: 10 })
+  // Dropping the database may cut off a connection that was already told to end.
+  pool.on('error', () => {})
 })
 
 afterAll(async () => {

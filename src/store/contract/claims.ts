@@ -5,16 +5,30 @@ import type { Verdict } from '../../run/settle.ts'
 export interface ClaimRequest {
   readonly workerId: string
   readonly leaseMs: number
-  /** How many runs of which queue are wanted. */
-  readonly wanted: readonly { readonly queue: string; readonly limit: number }[]
+  readonly wanted: readonly Wanted[]
+}
+
+/** How many runs of which queue are wanted. */
+export interface Wanted {
+  readonly queue: string
+  readonly limit: number
+  /**
+   * Instead of the oldest first, an equal share for each of several workspaces that have something due, so that one with
+   * a long backlog does not hold up the others.
+   */
+  readonly fair?: boolean
+  /** Workspaces have their turn in order, those after this one first; absent means from the beginning. */
+  readonly turn?: string
 }
 
 export interface Claimed {
   readonly now: number
-  /** Each now `running`, with attempt and fence one higher and a lease until now + leaseMs; by queue, then priority, then dueAt. */
+  /** Each now `running`, with attempt and fence one higher and a lease until now + leaseMs; in the order of the wanted queues, then by priority and dueAt. */
   readonly runs: readonly Run[]
   /** The earliest pending run still to come in the wanted queues; null when there is none. */
   readonly nextDueAt: number | null
+  /** For each queue that was shared among workspaces, the last that had its turn. */
+  readonly turns: Readonly<Record<string, string>>
 }
 
 export interface Grant {
@@ -43,7 +57,13 @@ export interface Settlement extends Grant {
 }
 
 export interface ClaimStore {
-  /** Never grants one run to two; due by the database's clock; waits for nobody's lock. */
+  /**
+   * Never grants one run to two; only what is due by the database's clock, and whose gate is open. Nothing of a paused
+   * queue. Of a queue with limits no more than they allow, whoever else claims at the same time: what runs in all
+   * processes, what runs for each workspace (which are then served in turn), and what was granted in any stretch of time
+   * as long as its rate limit names. For all other queues it waits for nobody's lock.
+   * A claim under way when a queue is paused or limited for the first time may still grant by what it saw.
+   */
   claim(request: ClaimRequest): Promise<Claimed>
   /**
    * Extends every lease that is still the worker's to now + leaseMs, in one write; one that already reaches further stays. A
@@ -53,7 +73,8 @@ export interface ClaimStore {
   /**
    * One transaction for the batch. `refused`, and nothing changed, unless the run is running under this very fence (and,
    * with `onlyExpired`, its lease has ended). A final verdict moves the run to history; `again` makes it pending, due
-   * `delayMs` from now by the database's clock, with its attempt uncounted where the verdict says so. Journals what the
+   * `delayMs` from now by the database's clock (at once when it is to be cancelled), with its attempt uncounted where the
+   * verdict says so. Journals what the
    * row cannot tell: every `again`, and every refusal (kind `refused`, with the worker and the verdict) but those of
    * `onlyExpired`, where it only means that somebody was quicker.
    */

@@ -2,7 +2,7 @@
 
 import type { Json } from '../../json.ts'
 import type { NonRun } from '../../plan/non-run.ts'
-import type { Run } from '../../run/run.ts'
+import type { Gate, Run, Trigger } from '../../run/run.ts'
 import type { RunState } from '../../run/state.ts'
 
 export interface RunFilter {
@@ -39,9 +39,49 @@ export type JournalKind =
   | 'redriven'
   | 'quarantined'
 
-export interface RecordedNonRun extends NonRun {
+export interface RecordedNonRun extends Omit<NonRun, 'afterAt'> {
   readonly scheduleId: string
   readonly recordedAt: number
+}
+
+/** A run as far as it answers for an occurrence. */
+export interface SlotRun {
+  readonly id: string
+  readonly scheduledAt: number
+  readonly dueAt: number
+  readonly state: RunState
+  readonly trigger: Trigger
+  readonly gate: Gate
+  readonly queue: string
+  /** The revision of the schedule that planned it. */
+  readonly revision: number
+  readonly attempt: number
+  readonly workerId: string | null
+  readonly startedAt: number | null
+  readonly finishedAt: number | null
+}
+
+/** A span of nominal instants: those with afterAt < instant <= untilAt. */
+export interface SlotSpan {
+  readonly afterAt: number
+  readonly untilAt: number
+}
+
+/** One change of a schedule: who, when, and how it was before and after. */
+export interface Revision {
+  readonly scheduleId: string
+  readonly workspace: string
+  readonly key: string
+  readonly kind: 'edited' | 'paused' | 'resumed' | 'removed'
+  /** Of the definition after the change. */
+  readonly revision: number
+  readonly at: number
+  readonly by: string
+  /** Occurrences up to here were the definition's before the change, later ones are that after it. */
+  readonly cutAt: number
+  /** `edited`: the definition, without workspace and key. `paused` and `resumed`: `{ pause }`. `removed`: the definition, and null after. */
+  readonly before: Json
+  readonly after: Json
 }
 
 export interface HistoryStore {
@@ -51,6 +91,10 @@ export interface HistoryStore {
   runs(filter: RunFilter, page: RunPage): Promise<Run[]>
   /** What happened to one run beyond what its row tells, oldest first. */
   journal(of: { readonly runId: string } | { readonly scheduleId: string }): Promise<JournalEntry[]>
-  /** Ranges of occurrences that became no run, oldest first. */
-  nonRuns(scheduleId: string): Promise<RecordedNonRun[]>
+  /** Ranges of occurrences that became no run, oldest first; those that reach into the span, or all. */
+  nonRuns(scheduleId: string, span?: SlotSpan): Promise<RecordedNonRun[]>
+  /** Runs of a schedule by their nominal instant, live and finished, in its order, at most `limit`. */
+  slots(scheduleId: string, span: SlotSpan, limit: number): Promise<SlotRun[]>
+  /** Changes of a schedule, oldest first; at most the newest thousand. Outlives the schedule. */
+  revisions(scheduleId: string): Promise<Revision[]>
 }

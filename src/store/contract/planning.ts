@@ -1,6 +1,7 @@
 /** The cursor of every schedule: which are due, and the one transaction that turns occurrences into runs and moves it. */
 import type { DueSchedule, Plan } from '../../plan/plan.ts'
 import type { Quarantine } from '../../schedule/schedule.ts'
+import type { Executor } from './executor.ts'
 
 export interface DuePage {
   /** The database's clock. */
@@ -19,11 +20,13 @@ export interface PlanningStore {
   due(page: { readonly lookaheadMs: number; readonly limit: number }): Promise<DuePage>
   /**
    * Each plan wholly or not at all, decided by its schedule alone: inserts its runs and non-runs, moves cursor and
-   * watermark. `stale` when the cursor no longer stands at `expectedNextAt`, or the revision differs, or the schedule is
-   * gone: then nothing of it was written. A plan that `resumes` lifts the pause. A run whose id exists, or whose occurrence is at or below the watermark,
-   * is not inserted again.
+   * watermark, and adds the runs to those `made`. The first run of a plan with a lane is open when it is due within
+   * OPEN_AHEAD_MS and there is no other run in that lane, open or earlier in line; all others are closed. A non-run grows the record that ends at its `afterAt` and says the same, if there is one.
+   * `stale` when the cursor no longer stands at `expectedNextAt`, or the watermark not at `expectedWatermarkAt`, or the revision differs, or the schedule is
+   * gone: then nothing of it was written. A plan that `resumes` lifts the pause, which is a revision by `everytick`. A run
+   * whose id exists, or whose occurrence is at or below the watermark, is not inserted again.
    */
-  record(plans: readonly Plan[]): Promise<('recorded' | 'stale')[]>
+  record(plans: readonly Plan[], tx?: Executor): Promise<('recorded' | 'stale')[]>
   /** Sets a schedule aside with a reason and a journal entry; a no-op when the cursor or the revision has moved on. */
   quarantine(schedule: Pick<DueSchedule, 'id' | 'revision' | 'nextAt'>, why: Omit<Quarantine, 'at'>): Promise<void>
 }

@@ -1,6 +1,6 @@
 /** Runs made by hand and what operators do to runs; planned runs come from planning, execution is claims. */
 import type { Json } from '../../json.ts'
-import type { RunPolicy, ScheduleRef, Trigger } from '../../run/run.ts'
+import type { Overlap, RunPolicy, ScheduleRef, Trigger } from '../../run/run.ts'
 import type { Executor } from './executor.ts'
 
 export interface NewRun {
@@ -8,11 +8,16 @@ export interface NewRun {
   readonly workspace: string
   readonly job: string
   readonly queue: string
-  readonly trigger: Extract<Trigger, 'enqueue' | 'manual'>
+  readonly trigger: Extract<Trigger, 'enqueue' | 'manual' | 'backfill'>
   readonly priority: number
   readonly payload: Json
   readonly policy: RunPolicy
   readonly schedule: ScheduleRef | null
+  /** The occurrence a backfill makes good; null for all others. */
+  readonly slot: { readonly scheduledAt: number; readonly slotStartAt: number | null } | null
+  /** Its gate is open when it is due within OPEN_AHEAD_MS and no other run of the lane is open or earlier in line; otherwise it waits. */
+  readonly lane: string | null
+  readonly overlap: Overlap
   /** Due this long after now by the database's clock, or at an instant. */
   readonly due: { readonly delayMs: number } | { readonly at: number }
   /** A second enqueue with the same key in the same workspace, while the first is remembered, adds nothing. */
@@ -28,10 +33,17 @@ export interface Enqueued {
 export type CancelAnswer = 'cancelled' | 'cancelling' | 'finished' | 'not_found'
 
 export interface RunStore {
-  /** All or none, in the order of the input; two with the same idempotency key in one call become one run. */
+  /**
+   * All or none, in the order of the input; two with the same idempotency key in one call become one run. One that is
+   * live under its id is not made again, nor one with a slot that has ended: a backfill names its runs so that a repetition
+   * is none.
+   */
   enqueue(runs: readonly NewRun[], tx?: Executor): Promise<Enqueued[]>
   /** A pending run ends as cancelled at once; a running one is marked, and its worker told at the next renewal. */
   cancel(id: string, by: string): Promise<CancelAnswer>
-  /** Brings failed runs back as pending, due now, with a new series of attempts and a journal entry; answers the ids moved. */
+  /**
+   * Brings failed runs back as pending, due now, with a new series of attempts and a journal entry; answers the ids moved.
+   * One with a lane then waits in it (`queue`), whatever its policy was: somebody asked for it.
+   */
   redrive(ids: readonly string[], by: string): Promise<string[]>
 }

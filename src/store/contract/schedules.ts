@@ -11,12 +11,22 @@ export interface PutSchedule {
   readonly nextAt: number | null
   /** Occurrences at or before this are none of this timing's. */
   readonly watermarkAt: number
+  /**
+   * The revision that the caller saw, all of whose occurrences up to `watermarkAt` it has accounted for; null when it saw
+   * none. Only with it is a schedule that exists changed, and only without it is one made that does not: it `differs` then, at
+   * revision 0.
+   */
+  readonly from: number | null
+  /** Who asks for it. */
+  readonly by: string
 }
 
 export interface PutAnswer {
   readonly id: string
   readonly created: boolean
   readonly changed: boolean
+  /** It exists, is otherwise, and was left so, because `from` is not its revision: look, account for the past, come again. */
+  readonly differs: boolean
   readonly revision: number
   readonly nextAt: number | null
 }
@@ -33,17 +43,21 @@ export interface SchedulePage {
 export interface ScheduleStore {
   /**
    * Creates, changes or leaves alone, by (workspace, key). A change, in one transaction: locks the schedule, raises its
-   * revision, deletes its pending runs whose `scheduledAt` is still to come, takes the watermark back to now at most, and sets the
-   * cursor: to `nextAt` when the timing changed, otherwise back to the first run it deleted. A pause and the
-   * existing quarantine: a pause stays, a quarantine is lifted by a change. Answers in the order of the input;
-   * one (workspace, key) twice in one call is refused.
+   * revision, deletes the pending runs of its plans that never began and are due after now (and takes them off those `made`), writes a
+   * revision, lifts a quarantine; a pause stays. The watermark goes back to now at most, and to just before the first run it
+   * deleted; but where the timing changed not below `watermarkAt`: what was deleted at or below that is then recorded as
+   * `skipped: edited`. The cursor goes to `nextAt` when the timing changed, a quarantine was lifted or there was no cursor,
+   * otherwise back to the first run it deleted; that of a paused schedule stays at the end of its pause. Answers in the
+   * order of the input; one (workspace, key) twice in one call is refused. When any of them `differs`, none is written;
+   * inside a transaction of the caller's the others may be.
    */
   put(schedules: readonly PutSchedule[], tx?: Executor): Promise<PutAnswer[]>
-  get(workspace: string, key: string): Promise<Schedule | null>
+  /** Inside a transaction it is locked too: whoever reads it there is about to change it. */
+  get(workspace: string, key: string, tx?: Executor): Promise<Schedule | null>
   list(page: SchedulePage): Promise<Schedule[]>
   /**
    * Parks the cursor, at the end of the pause where it has one, and retracts as `put` does. Answers false when there is
-   * no such schedule. Pausing twice keeps the newer words.
+   * no such schedule. Pausing twice keeps the newer words. A revision, as is every change here.
    */
   pause(workspace: string, key: string, pause: Omit<Pause, 'at'>, tx?: Executor): Promise<boolean>
   /**
@@ -52,14 +66,17 @@ export interface ScheduleStore {
    */
   resume(workspace: string, key: string, change: Resume, tx?: Executor): Promise<boolean>
   /** Deletes the schedule and its pending runs still to come; runs already due or running go on. */
-  remove(workspace: string, key: string, tx?: Executor): Promise<boolean>
+  remove(workspace: string, key: string, by: string, tx?: Executor): Promise<boolean>
   /** The same for a whole workspace; answers how many schedules were removed. */
-  removeWorkspace(workspace: string, tx?: Executor): Promise<number>
+  removeWorkspace(workspace: string, by: string, tx?: Executor): Promise<number>
 }
 
 export interface Resume {
   readonly revision: number
+  /** Where it is given, and the watermark is another, it is refused like another revision. */
+  readonly expectedWatermarkAt?: number
   readonly nextAt: number | null
   readonly watermarkAt: number
   readonly nonRuns: readonly NonRun[]
+  readonly by: string
 }

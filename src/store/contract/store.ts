@@ -1,8 +1,12 @@
 /** A store as the engine sees it: verbs in small groups, instants as epoch milliseconds, no SQL and no row type. */
+import type { AppStore } from './apps.ts'
+import type { BackfillStore } from './backfills.ts'
 import type { ClaimStore } from './claims.ts'
 import type { HistoryStore } from './history.ts'
+import type { LaneStore } from './lanes.ts'
 import type { LockStore } from './locks.ts'
 import type { PlanningStore } from './planning.ts'
+import type { QueueStore } from './queues.ts'
 import type { RunStore } from './runs.ts'
 import type { ScheduleStore } from './schedules.ts'
 import type { UpkeepStore } from './upkeep.ts'
@@ -16,6 +20,10 @@ export interface Store {
   readonly planning: PlanningStore
   readonly runs: RunStore
   readonly claims: ClaimStore
+  readonly lanes: LaneStore
+  readonly queues: QueueStore
+  readonly backfills: BackfillStore
+  readonly apps: AppStore
   readonly history: HistoryStore
   readonly locks: LockStore
   readonly workers: WorkerStore

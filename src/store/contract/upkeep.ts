@@ -9,6 +9,8 @@ export interface Retention {
   readonly idempotencyMs: number
   /** Workers not seen for so long are dropped from the list. */
   readonly workersMs: number
+  /** Schedules that `sync` paused this long ago, because no code has them, are removed. */
+  readonly orphansMs: number
 }
 
 export interface UpkeepStore {

@@ -5,6 +5,8 @@ export type Hint =
   | { readonly kind: 'runs'; readonly queues: readonly string[] }
   /** A cursor moved or a schedule appeared. */
   | { readonly kind: 'schedules' }
+  /** An operator, or a newer run of the same lane, wants running runs to stop. */
+  | { readonly kind: 'cancels' }
   /** The connection was away: look at everything once. */
   | { readonly kind: 'all' }
 

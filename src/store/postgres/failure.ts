@@ -27,6 +27,9 @@ export const mayTryAgain = (error: unknown): boolean => TRY_AGAIN.has(codeOf(err
 /** Somebody else holds what is wanted, for longer than was to be waited. */
 export const isBusy = (error: unknown): boolean => codeOf(error) === '55P03'
 
+/** What was to be unique is there already; nothing of the statement was written. */
+export const isTaken = (error: unknown): boolean => codeOf(error) === '23505'
+
 /** Whether the connection is of no more use: class 08, a dead socket, or a server that is going. */
 export function isAway(error: unknown): boolean {
   const code = codeOf(error)

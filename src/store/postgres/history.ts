@@ -1,9 +1,9 @@
-/** Reads for people in Postgres: runs wherever they stand, the journal, and occurrences that never ran. */
+/** Reads for people in Postgres: runs wherever they stand, the journal, and revisions; what became of occurrences is `ledger.ts`. */
 import type { Json } from '../../json.ts'
-import type { NonRun } from '../../plan/non-run.ts'
 import type { RunState } from '../../run/state.ts'
-import type { HistoryStore, JournalKind, RunFilter, RunPage } from '../contract/history.ts'
+import type { HistoryStore, JournalKind, Revision, RunFilter, RunPage } from '../contract/history.ts'
 import type { Connection } from './connection.ts'
+import { createLedger } from './ledger.ts'
 import { finishedFields, instantAt, isId, liveFields, msOf, type RunRow, runOf } from './rows.ts'
 import { prepared, type Statement, texts, unprepared, type Value } from './statement.ts'
 
@@ -17,7 +17,7 @@ export function createHistory(connection: Connection, schema: string): HistorySt
     both: pageOf(schema, ['live', 'finished']),
   }
   const [ofRun, ofSchedule] = [journalStatement(schema, 'run_id'), journalStatement(schema, 'schedule_id')]
-  const nonRuns = nonRunsStatement(schema)
+  const revisions = revisionsStatement(schema)
   const { ask } = connection.api
   return {
     async run(id) {
@@ -33,12 +33,11 @@ export function createHistory(connection: Connection, schema: string): HistorySt
       const rows = isId(id) ? await ask<JournalRow>(statement, [id]) : []
       return rows.map(({ run_id: runId, schedule_id: scheduleId, ...rest }) => ({ ...rest, runId, scheduleId }))
     },
-    async nonRuns(scheduleId) {
-      const rows = isId(scheduleId) ? await ask<NonRunRow>(nonRuns, [scheduleId]) : []
-      return rows.map(({ from_at: fromAt, to_at: toAt, recorded_at: recordedAt, ...rest }) => {
-        return { ...rest, fromAt, toAt, scheduleId, recordedAt }
-      })
+    async revisions(scheduleId) {
+      const rows = isId(scheduleId) ? await ask<RevisionRow>(revisions, [scheduleId]) : []
+      return rows.map(({ cut_at: cutAt, ...rest }) => ({ ...rest, cutAt, scheduleId }))
     },
+    ...createLedger(connection, schema),
   }
 }
 
@@ -50,11 +49,7 @@ interface JournalRow {
   data: Json
 }
 
-interface NonRunRow extends Pick<NonRun, 'state' | 'reason' | 'count'> {
-  from_at: number
-  to_at: number
-  recorded_at: number
-}
+type RevisionRow = Omit<Revision, 'scheduleId' | 'cutAt'> & { cut_at: number }
 
 /** Where runs in these states can stand at all, so that a question about the queue does not read through all of history. */
 function whereabouts({ states }: RunFilter): 'live' | 'finished' | 'both' {
@@ -100,8 +95,13 @@ select ${msOf('j.at')} as at, j.kind, j.run_id, j.schedule_id, j.data from ${sch
 where j.${column} = $1::uuid
 order by j.at, j.id`)
 
-const nonRunsStatement = (schema: string): Statement =>
+/** The newest, oldest first. */
+const MAX_REVISIONS = 1000
+
+const revisionsStatement = (schema: string): Statement =>
   prepared(`
-select state, reason, count, ${msOf('from_at')} as from_at, ${msOf('to_at')} as to_at, ${msOf('recorded_at')} as recorded_at
-from ${schema}.non_runs n where n.schedule_id = $1::uuid
-order by n.from_at, n.recorded_at`)
+select workspace, key, kind, revision, by, before, after, ${msOf('at')} as at, ${msOf('cut_at')} as cut_at
+from (
+  select * from ${schema}.revisions where schedule_id = $1::uuid order by id desc limit ${MAX_REVISIONS}
+) newest
+order by id`)

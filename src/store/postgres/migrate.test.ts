@@ -20,6 +20,8 @@ afterAll(async () => {
   await database.drop()
 })
 
+const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+
 const opened = (schema: string, options: Partial<PostgresOptions> = {}) =>
   openPostgres({ url: database.url, schema, ...options })
 
@@ -27,8 +29,11 @@ describe('migrating', () => {
   it('happens once, however many processes start at the same moment', async () => {
     const stores = await Promise.all(Array.from({ length: 6 }, () => opened('together')))
     for (const store of stores) expect(await store.schedules.list({ limit: 1 })).toEqual([])
-    const { rows } = await client.query('select version, name from together.migrations')
-    expect(rows).toEqual([{ version: 1, name: 'core' }])
+    const { rows } = await client.query('select version, name from together.migrations order by version')
+    expect(rows).toEqual([
+      { version: 1, name: 'core' },
+      { version: 2, name: 'policies' },
+    ])
     await Promise.all(stores.map((store) => store.close()))
   })
 
@@ -57,7 +62,7 @@ describe('migrating', () => {
   })
 
   it('has nothing to print for a database that is up to date', () => {
-    expect(migrationSql({ from: 1 })).toBe('')
+    expect(migrationSql({ from: 2 })).toBe('')
   })
 
   it('refuses a database that a newer version has migrated', async () => {
@@ -65,6 +70,51 @@ describe('migrating', () => {
     await client.query(`insert into newer.migrations values (99, 'from the future', now())`)
     for (const migrate of [true, false])
       await expect(opened('newer', { migrate })).rejects.toMatchObject({ code: 'SCHEMA_TOO_NEW' })
+  })
+})
+
+describe('a database of the first schema', () => {
+  /** A row in every table, as the first version would have written it. */
+  const FILLED = `
+    insert into old.schedules values ('${uuid(1)}', 'default', 'sync', 3, '{"kind":"interval","everyMs":60000,"anchorAt":0}',
+      'sync-crm', 'default', '7', 5, '{"retry":{"attempts":1,"backoff":"fixed","baseMs":1,"maxMs":1}}',
+      '{"catchUp":"latest","windowMs":1000,"limit":1}', '', '[]', '{}', 'api', now() - interval '1 day', now(), null, null);
+    insert into old.cursors values ('${uuid(1)}', now() + interval '1 hour', now(), now(), 3);
+    insert into old.runs
+    select ('00000000-0000-4000-8000-00000000001' || n)::uuid, 'default', 'sync-crm', 'default', s.state, 'schedule', 5, '${uuid(1)}',
+      'sync', 3, at, null, at, at, '7', '{}', s.fence, s.fence, s.worker, s.until, s.until, false, null, null, null
+    from (values (1, 'pending', 0, null, null), (2, 'running', 1, 'w1', now())) as s (n, state, fence, worker, until),
+      lateral (select date_trunc('second', now()) - n * interval '1 minute' as at) instant;
+    insert into old.history select h.* from old.runs r, jsonb_populate_record(null::old.history,
+      to_jsonb(r) || jsonb_build_object('state', 'succeeded', 'finished_at', now(), 'result', 1)) h;
+    insert into old.journal (at, kind, run_id, data) values (now(), 'retry', '${uuid(1)}', '{}');
+    insert into old.non_runs values ('${uuid(1)}', now(), now(), 1, 'missed', 'window', now());
+    insert into old.idempotency values ('default', 'once', '${uuid(1)}', now());
+    insert into old.locks values ('planner', 'a', 1, now());
+    insert into old.workers values ('w1', '{}', now(), now());`
+
+  const firstOnly = (schema: string): string => `${migrationSql({ schema }).split('-- 2:')[0]} commit;`
+
+  it('keeps every row, and what was planned goes on', async () => {
+    await client.query(firstOnly('old'))
+    await client.query(FILLED)
+    const store = await opened('old')
+    const schedule = (await store.schedules.get('default', 'sync'))!
+    expect(schedule).toMatchObject({ revision: 3, made: 0, createdBy: 'api', updatedBy: 'api' })
+    expect(schedule).toMatchObject({ sinceAt: schedule.createdAt, firing: { overlap: 'skip', concurrencyKey: null } })
+    const runs = await store.history.runs({}, { limit: 10 })
+    expect(runs.map(({ state }) => state).sort()).toEqual(['pending', 'running', 'succeeded', 'succeeded'])
+    for (const run of runs) expect(run).toMatchObject({ lane: null, overlap: 'allow', gate: 'open' })
+    expect(await store.history.nonRuns(uuid(1))).toMatchObject([{ reason: 'window', detail: '', count: 1 }])
+    expect(await store.schedules.pause('default', 'sync', { reason: '', by: 'ana', until: null })).toBe(true)
+    expect(await store.history.revisions(uuid(1))).toMatchObject([{ kind: 'paused', by: 'ana' }])
+    await store.close()
+  })
+
+  it('is brought up to date by the SQL of what it lacks', async () => {
+    await client.query(firstOnly('older'))
+    await client.query(migrationSql({ schema: 'older', from: 1 }))
+    await (await opened('older', { migrate: false })).close()
   })
 })
 

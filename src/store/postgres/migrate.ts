@@ -3,9 +3,13 @@ import { EverytickError } from '../../errors.ts'
 import { type Migration, pending, refuseOutdated } from '../migrate.ts'
 import type { Connection } from './connection.ts'
 import { CORE } from './migrations/0001-core.ts'
+import { POLICIES } from './migrations/0002-policies.ts'
 import { type Ask, patient, unprepared } from './statement.ts'
 
-const MIGRATIONS = [{ version: 1, name: 'core', sql: CORE }] as const satisfies readonly Migration[]
+const MIGRATIONS = [
+  { version: 1, name: 'core', sql: CORE },
+  { version: 2, name: 'policies', sql: POLICIES },
+] as const satisfies readonly Migration[]
 
 /** Lower case, so that it is the same name with and without quotes; short, so that names made from it still fit. */
 const SCHEMA = /^[a-z_][a-z0-9_]{0,39}$/

@@ -37,8 +37,8 @@ async function clockAt(at: number): Promise<void> {
   )
 }
 
-const tidy = (historyMs = 1000 * DAY) =>
-  store.upkeep.tidy({ historyMs, journalMs: historyMs, idempotencyMs: historyMs, workersMs: historyMs })
+const tidy = (ms = 1000 * DAY) =>
+  store.upkeep.tidy({ historyMs: ms, journalMs: ms, idempotencyMs: ms, workersMs: ms, orphansMs: ms })
 
 const daysOf = async (table: string): Promise<string[]> => {
   const { rows } = await client.query(

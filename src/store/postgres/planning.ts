@@ -1,12 +1,13 @@
 /** Cursors in Postgres: reads those that are due and writes plans; what becomes a run is decided by `plan`. */
 import { toJsonText } from '../../json.ts'
+import { pauseDetail } from '../../plan/non-run.ts'
 import type { DueSchedule } from '../../plan/plan.ts'
-import type { CatchUpPolicy, TimingSpec } from '../../schedule/schedule.ts'
+import type { CatchUpPolicy, FiringPolicy, Pause, TimingSpec } from '../../schedule/schedule.ts'
 import type { PlanningStore } from '../contract/planning.ts'
 import type { Connection } from './connection.ts'
 import { createRecord } from './record.ts'
 import { instantAt, interned, msOf, spanOf } from './rows.ts'
-import { prepared, type Statement } from './statement.ts'
+import { prepared, type Statement, within } from './statement.ts'
 import type { Wake } from './wake.ts'
 
 interface DueRow {
@@ -18,9 +19,11 @@ interface DueRow {
   revision: number
   timing: string
   catch_up: string
+  firing: string
   next_at: number
   watermark_at: number
-  paused_until: number | null
+  made: number
+  pause: Pause | null
 }
 
 export function createPlanning(connection: Connection, wake: Wake, schema: string): PlanningStore {
@@ -36,10 +39,11 @@ export function createPlanning(connection: Connection, wake: Wake, schema: strin
       const { now, beyond } = rows[0]!
       return { now, schedules, nextAt: schedules.length < limit ? beyond : null }
     },
-    async record(plans) {
+    async record(plans, tx) {
       if (plans.length === 0) return []
-      const { answers, queues } = await record(plans)
-      if (queues.length > 0) wake.tell({ kind: 'runs', queues })
+      const { answers, queues } = await record(plans, tx)
+      const hint = { kind: 'runs', queues } as const
+      if (queues.length > 0) await (tx ? wake.tellWithin(within(tx), hint) : wake.tell(hint))
       return answers
     },
     async quarantine({ id, revision, nextAt }, why) {
@@ -55,9 +59,12 @@ const dueOf = (row: DueRow): DueSchedule => ({
   revision: row.revision,
   timing: interned(row.timing) as TimingSpec,
   catchUp: interned(row.catch_up) as CatchUpPolicy,
+  firing: interned(row.firing) as FiringPolicy,
   nextAt: row.next_at,
   watermarkAt: row.watermark_at,
-  pausedUntil: row.paused_until,
+  made: row.made,
+  pausedUntil: row.pause?.until ?? null,
+  pauseDetail: row.pause ? pauseDetail(row.pause) : '',
 })
 
 /** The lateral with a limit leaves the server no choice but to look up each schedule by its key. */
@@ -66,7 +73,7 @@ export const dueStatement = (schema: string): Statement =>
 with clock as materialized (select ${schema}.now_at() as now),
 horizon as materialized (select now + ${spanOf('$1::float8')} as at from clock),
 near as materialized (
-  select c.schedule_id, c.next_at, c.watermark_at, c.revision
+  select c.schedule_id, c.next_at, c.watermark_at, c.revision, c.made
   from ${schema}.cursors c
   where c.next_at <= (select at from horizon)
   order by c.next_at
@@ -77,10 +84,10 @@ beyond as (
 )
 select ${msOf('clock.now')} as now, ${msOf('(select next_at from beyond)')} as beyond,
   s.id, s.workspace, s.key, near.revision, s.timing::text as timing, s.catch_up::text as catch_up,
-  ${msOf('near.next_at')} as next_at, ${msOf('near.watermark_at')} as watermark_at, s.paused_until
+  s.firing::text as firing, ${msOf('near.next_at')} as next_at, ${msOf('near.watermark_at')} as watermark_at, near.made, s.pause
 from clock
 left join (near cross join lateral (
-  select id, workspace, key, timing, catch_up, (pause ->> 'until')::float8 as paused_until
+  select id, workspace, key, timing, catch_up, firing, pause
   from ${schema}.schedules where id = near.schedule_id limit 1
 ) s) on true
 order by near.next_at`)

@@ -3,11 +3,17 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { explain, MODES, mostRows, type PlanNode, pagesOf, readWhole } from '../../../test/postgres/explain.ts'
 import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
+import type { LaneMove } from '../../plan/overlap.ts'
 import type { Run } from '../../run/run.ts'
 import type { Verdict } from '../../run/settle.ts'
 import { againIn, definitionOf, newId, planFor, SUCCEEDED } from '../../testing/conformance/samples.ts'
 import { claimStatement, claimValues } from './claim.ts'
+import { lookStatement as lookAtLimits } from './claim-limited.ts'
+import { turnStatement, turnValues } from './claim-turn.ts'
 import { expiredStatement, renewStatement } from './claims.ts'
+import { moveStatement, moveValues } from './lane-moves.ts'
+import { lookAtStatement, lookStatement } from './lanes.ts'
+import { nonRunsStatement, slotsStatement } from './ledger.ts'
 import { dueStatement } from './planning.ts'
 import { changeStatement, compareStatement, type Numbered, putValues } from './put-statements.ts'
 import { recordStatement, recordValues } from './record.ts'
@@ -19,6 +25,7 @@ import { openPostgres, type PostgresStore } from './store.ts'
 const SCHEMA = '"everytick"'
 const SCHEDULES = 30_000
 const DUE = 500
+const LANES = 2000
 /** No more rows than a few per item of the batch may pass through any part of a plan. */
 const BOUND = DUE * 4
 
@@ -39,9 +46,10 @@ beforeAll(async () => {
   await client.query('vacuum analyze everytick.schedules, everytick.cursors, everytick.runs')
   await client.query(
     `insert into everytick.schedules
-    select gen_random_uuid(), 'w', 'k' || n, 1, $1, 'noop', 'q', '{}', 5, $2, $3, '', '[]', 'null', 'api', now(), now()
+    select gen_random_uuid(), 'w', 'k' || n, 1, $1, 'noop', 'q', '{}', 5, $2, $3, '', '[]', 'null', 'api', now(), now(),
+      null, null, $4, 'api', 'api', now()
     from generate_series(1, ${SCHEDULES}) n`,
-    [definition.timing, definition.policy, definition.catchUp],
+    [definition.timing, definition.policy, definition.catchUp, definition.firing],
   )
   await client.query(`
     insert into everytick.cursors
@@ -49,8 +57,13 @@ beforeAll(async () => {
       everytick.now_at() - interval '1 s', everytick.now_at() - interval '1 s', 1
     from everytick.schedules`)
   await fillQueue({ many: SCHEDULES, due: 2 * DUE })
+  await client.query(`
+    insert into everytick.non_runs
+    select id, now(), now(), 1, 'skipped', 'paused', now(), '' from everytick.schedules limit 5000`)
+  await fillTurns()
+  await fillLanes()
   granted = (await store.claims.claim(claimOf(DUE))).runs
-})
+}, 60_000)
 
 afterAll(async () => {
   await store.close()
@@ -68,6 +81,28 @@ async function fillQueue({ many, due }: { many: number; due: number }): Promise<
     from generate_series(1, ${many}) n`)
 }
 
+/** One workspace with a long backlog, those with one due run, and many that have none yet. */
+async function fillTurns(): Promise<void> {
+  await client.query(`
+    insert into everytick.runs
+    select gen_random_uuid(), case when n <= 3000 then 'm-big' when n <= 3050 then 'x-' || n else 'a-' || n end, 'noop', 'turns',
+      'pending', 'enqueue', n % 3, null, null, null, null, null,
+      everytick.now_at() + (case when n <= 3050 then -1 else 1000 end) * interval '1 s', everytick.now_at(),
+      '{}', '{}', 0, 0, null, null, null, false, null, null, null
+    from generate_series(1, 6000) n`)
+}
+
+/** Lanes whose next run is still to come; a few in which one came due behind another; a few that nobody is open in. */
+async function fillLanes(): Promise<void> {
+  await client.query(`
+    insert into everytick.runs
+    select gen_random_uuid(), 'w', 'noop', 'lanes', 'pending', 'enqueue', 5, null, null, null, null, null,
+      everytick.now_at() + (case when n <= 50 then -1 else 1000 end) * interval '1 s', everytick.now_at(),
+      '{}', '{}', 0, 0, null, null, null, false, null, null, null, 'lane' || n, 'queue', gate
+    from generate_series(1, ${LANES}) n cross join (values ('open'), ('closed'), ('closed')) as g (gate)
+    where gate <> 'open' or n not between ${LANES - 20} and ${LANES}`)
+}
+
 const claimOf = (limit: number) => ({ workerId: 'w1', leaseMs: 60_000, wanted: [{ queue: 'q', limit }] })
 
 const numbered = () => granted.map((run, n) => ({ id: run.id, fence: run.fence, workerId: 'w1', n }))
@@ -75,8 +110,24 @@ const numbered = () => granted.map((run, n) => ({ id: run.id, fence: run.fence, 
 const puts = (): Numbered[] =>
   Array.from({ length: DUE }, (_, n) => {
     const changed = { ...definition, key: `k${n + 1}`, job: 'other' }
-    return { n, put: { id: newId(), definition: changed, nextAt: null, watermarkAt: 0 } }
+    return { n, put: { id: newId(), definition: changed, nextAt: null, watermarkAt: 0, from: 1, by: 'api' } }
   })
+
+const turnsOf = (limit: number, turn?: string) => ({
+  ...claimOf(limit),
+  wanted: [{ queue: 'turns', limit, fair: true, ...(turn === undefined ? {} : { turn }) }],
+})
+
+const laneNames = (from: number, to: number): string[] =>
+  Array.from({ length: to - from + 1 }, (_, n) => `lane${from + n}`)
+
+const movesIn = async (of: readonly string[]): Promise<LaneMove[][]> => {
+  const { lanes } = await store.lanes.look({ of, limit: of.length })
+  return lanes.map(({ runs }) => {
+    const [open, ...line] = runs.map(({ id }) => id)
+    return line.map((id, n): LaneMove => (n === 0 ? { kind: 'wait', id } : { kind: 'skip', id, behind: open! }))
+  })
+}
 
 const plans = async () => {
   const { schedules } = await store.planning.due({ lookaheadMs: 0, limit: DUE })
@@ -99,6 +150,20 @@ const STATEMENTS: Record<string, () => Promise<readonly [Statement, Value[]]>> =
     const verdict = againIn(0) as Extract<Verdict, { kind: 'again' }>
     return [againStatement(SCHEMA), againValues(numbered().map((one) => ({ ...one, verdict })))]
   },
+  turns: async () => [turnStatement(SCHEMA), turnValues(turnsOf(100))],
+  'turns after one': async () => [turnStatement(SCHEMA), turnValues(turnsOf(100, 'm-big'))],
+  'turns under limits': async () => {
+    const [wanted] = turnsOf(100).wanted
+    const limited = { ...wanted!, perWorkspace: 3, running: { 'm-big': 3, 'x-3001': 1 } }
+    return [turnStatement(SCHEMA, 'held'), turnValues({ ...turnsOf(0), wanted: [limited] })]
+  },
+  'a look at limits': async () => [lookAtLimits(SCHEMA), [texts(['q', 'turns', 'limited'])]],
+  'a look at lanes': async () => [lookStatement(SCHEMA), ['', 10]],
+  'a look at lanes from the middle': async () => [lookStatement(SCHEMA), ['lane15', 10]],
+  'a look at these lanes': async () => [lookAtStatement(SCHEMA), [texts(laneNames(1, 100)), 10]],
+  moves: async () => [moveStatement(SCHEMA), moveValues(await movesIn(laneNames(1, 50)))],
+  slots: async () => [slotsStatement(SCHEMA), [newId(), 0, 4e12, DUE]],
+  'non-runs': async () => [nonRunsStatement(SCHEMA), [newId(), 0, 4e12]],
   expired: async () => [expiredStatement(SCHEMA), [DUE]],
   lock: async () => {
     const keys = puts().map(({ put }) => put.definition)
@@ -131,6 +196,18 @@ describe.each(MODES)('with %s', (mode) => {
     expect(new Set(indexesOf(await planOf(name, mode), 'runs'))).toEqual(new Set(['runs_pkey']))
   })
 
+  it.each([
+    ['turns', ['runs_pending', 'runs_turn']],
+    ['turns after one', ['runs_pending', 'runs_turn']],
+    ['a look at limits', ['runs_lease', 'runs_pending']],
+    ['a look at lanes', ['runs_closed', 'runs_gated', 'runs_lane']],
+    ['a look at these lanes', ['runs_gated', 'runs_lane']],
+    ['moves', ['runs_lane', 'runs_pkey']],
+    ['slots', ['runs_backfill', 'runs_occurrence']],
+  ])('%s finds runs by %s', async (name, indexes) => {
+    expect([...new Set(indexesOf(await planOf(name, mode), 'runs'))].sort()).toEqual(indexes)
+  })
+
   it('claim finds runs by queue, priority and due time, and passes over those still to come', async () => {
     const nodes = await planOf('claim', mode)
     expect(new Set(indexesOf(nodes, 'runs'))).toEqual(new Set(['runs_pending']))
@@ -139,10 +216,10 @@ describe.each(MODES)('with %s', (mode) => {
 })
 
 describe('with statistics that lie', () => {
-  it('claim and finish keep to their indexes when a full table was last seen empty', async () => {
+  it('claims, looks and ends keep to their indexes when a full table was last seen empty', async () => {
     // Planned as if by a worker that started before the load came.
     await client.query(`update pg_class set reltuples = 0 where oid = 'everytick.runs'::regclass`)
-    for (const name of ['claim', 'finish', 'renew', 'again']) {
+    for (const name of ['claim', 'turns', 'a look at lanes', 'a look at limits', 'finish', 'renew', 'again']) {
       const nodes = await planOf(name, 'force_generic_plan')
       expect(readWhole(nodes)).toEqual([])
       expect(mostRows(nodes)).toBeLessThanOrEqual(BOUND)

@@ -2,9 +2,11 @@
 import { toJsonText } from '../../json.ts'
 import type { PutSchedule } from '../contract/schedules.ts'
 import { kindRows, kindsOf, kindValues, rememberedTexts } from './kinds.ts'
-import { retraction } from './retract.ts'
+import { passedBy } from './non-runs.ts'
+import { loweredWatermark, retraction } from './retract.ts'
+import { definitionIn, revise } from './revise.ts'
 import { instantAt, msOf } from './rows.ts'
-import { listOf, plain, prepared, type Statement, texts, type Value } from './statement.ts'
+import { listOf, MANY, plain, prepared, type Statement, texts, type Value } from './statement.ts'
 
 /** With its place in the call, by which its answer finds back. */
 export interface Numbered {
@@ -13,27 +15,29 @@ export interface Numbered {
 }
 
 /** What schedules of one batch mostly share, in the order of the lists that carry it. */
-const KIND = {
+const SHARED = {
   ...{ job: 'text', queue: 'text', priority: 'smallint', description: 'text', source: 'text' },
-  ...{ timing: 'jsonb', policy: 'jsonb', catch_up: 'jsonb', tags: 'jsonb', metadata: 'jsonb' },
+  ...{ timing: 'jsonb', policy: 'jsonb', catch_up: 'jsonb', firing: 'jsonb', tags: 'jsonb', metadata: 'jsonb' },
 }
+const KIND = { ...SHARED, by: 'text' }
 const OWN = {
-  ...{ workspace: 'text', key: 'text', n: 'int', id: 'uuid' },
+  ...{ workspace: 'text', key: 'text', n: 'int', id: 'uuid', seen: 'int' },
   ...{ kind: 'int', next_ms: 'float8', watermark_ms: 'float8', payload: 'jsonb' },
 }
-const PARTS = [...Object.keys(KIND), 'payload']
+const PARTS = [...Object.keys(SHARED), 'payload']
 
 export function putValues(list: readonly Numbered[]): Value[] {
   const text = rememberedTexts('definition')
-  const { kinds, kindOf } = kindsOf(list, ({ put: { definition } }) => {
-    const { job, queue, priority, description, source, timing, policy, catchUp, tags, metadata } = definition
-    const values = [timing, policy, catchUp, tags, metadata]
-    return [job, queue, priority, description, source, ...values.map(text)]
+  const { kinds, kindOf } = kindsOf(list, ({ put: { definition, by } }) => {
+    const { job, queue, priority, description, source, timing, policy, catchUp, firing, tags, metadata } = definition
+    const values = [timing, policy, catchUp, firing, tags, metadata]
+    return [job, queue, priority, description, source, ...values.map(text), by]
   })
   return [
     ...keyValues(list),
     plain(list.map(({ n }) => n)),
     plain(list.map(({ put }) => put.id)),
+    plain(list.map(({ put }) => put.from)),
     plain(kindOf),
     plain(list.map(({ put }) => put.nextAt)),
     plain(list.map(({ put }) => put.watermarkAt)),
@@ -50,7 +54,7 @@ export const keyValues = (list: readonly Numbered[]): Value[] => [
 const GIVEN = `
 given as materialized (
   select *, ${instantAt('next_ms')} as next_at, ${instantAt('watermark_ms')} as watermark_at
-  from (${listOf(OWN)}) own join (${kindRows(KIND, 9)}) kind using (kind)
+  from (${listOf(OWN)}) own join (${kindRows(KIND, 10)}) kind using (kind)
 )`
 
 /** As values and not as text: the order of keys in JSON is nobody's intention. */
@@ -63,9 +67,12 @@ export const createStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),${GIVEN},
 created as (
-  insert into ${schema}.schedules (id, workspace, key, revision, ${PARTS.join(', ')}, created_at, updated_at)
-  select g.id, g.workspace, g.key, 1, ${PARTS.map((part) => `g.${part}`).join(', ')}, clock.now, clock.now
+  insert into ${schema}.schedules (id, workspace, key, revision, ${PARTS.join(', ')}, created_at, created_by, updated_at,
+    updated_by, since_at)
+  select g.id, g.workspace, g.key, 1, ${PARTS.map((part) => `g.${part}`).join(', ')}, clock.now, g.by, clock.now,
+    g.by, g.watermark_at
   from given g cross join clock
+  where g.seen is null
   order by g.workspace, g.key
   on conflict (workspace, key) do nothing
   returning id
@@ -74,45 +81,63 @@ begun as (
   insert into ${schema}.cursors (schedule_id, next_at, watermark_at, planned_at, revision)
   select g.id, g.next_at, g.watermark_at, g.watermark_at, 1 from created join given g on g.id = created.id
 )
-select g.n, g.id, true as created, true as changed, 1 as revision, ${msOf('g.next_at')} as next_at
+select g.n, g.id, true as created, true as changed, false as differs, 1 as revision, ${msOf('g.next_at')} as next_at
 from created join given g on g.id = created.id`)
 
+/** What is otherwise may be changed, or is not as the caller saw it. */
 export const compareStatement = (schema: string): Statement =>
   prepared(`
 with ${GIVEN}
-select g.n, s.id, false as created, ${DIFFERS} as changed, s.revision, ${msOf('c.next_at')} as next_at
+select g.n, s.id, false as created, ${DIFFERS} as changed, ${DIFFERS} and s.revision is distinct from g.seen as differs,
+  s.revision, ${msOf('c.next_at')} as next_at
 from given g cross join lateral (${stored(schema)}) s
 cross join lateral (select next_at from ${schema}.cursors where schedule_id = s.id limit 1) c`)
 
-/** Compares again, because what was locked may have been changed before. */
+/**
+ * Compares again, because what was locked may have been changed before. What was deleted of a timing that changed is taken
+ * up by no new plan where the caller has accounted for the time it belongs to; so it is recorded here.
+ */
 export const changeStatement = (schema: string): Statement =>
   prepared(`
 with ${GIVEN},
 old as materialized (
-  select g.n, s.id, s.pause is not null as paused, ${instantAt("(s.pause ->> 'until')::float8")} as paused_until,
-    s.quarantine is not null as aside, g.timing is distinct from s.timing as retimed
-  from given g cross join lateral (${stored(schema)}) s
-  where ${DIFFERS}
+  select g.n, s.id, s.workspace, s.key, s.revision, s.pause is not null as paused,
+    ${instantAt("(s.pause ->> 'until')::float8")} as paused_until, s.quarantine is not null as aside,
+    g.timing is distinct from s.timing as retimed, ${definitionIn('s')} as before
+  from given g cross join lateral (${stored(schema)}) s ${MANY}
+  where ${DIFFERS} and s.revision = g.seen
 ),${retraction(schema, 'select id from old')},
 goal as materialized (
-  select o.*, g.next_at, g.watermark_at, back.at as back_at
+  select o.*, coalesce(b.number, 0) as number,
+    greatest(${loweredWatermark('c', 'b')}, case when o.retimed then g.watermark_at end) as watermark_at,
+    case when o.paused then o.paused_until when o.retimed then g.next_at
+      when o.aside or c.next_at is null then least(g.next_at, b.first_at) else least(c.next_at, b.first_at) end as next_at
   from old o join given g on g.n = o.n
-  left join (select schedule_id, min(scheduled_at) as at from gone group by schedule_id) back on back.schedule_id = o.id
+  cross join lateral (select next_at, watermark_at from ${schema}.cursors where schedule_id = o.id limit 1) c
+  left join back b on b.schedule_id = o.id
 ),
 changed as (
   update ${schema}.schedules s
   set revision = s.revision + 1, ${PARTS.map((part) => `${part} = g.${part}`).join(', ')},
-    updated_at = (select now from clock), quarantine = null
+    updated_at = (select now from clock), updated_by = g.by, quarantine = null
   from old o join given g on g.n = o.n
   where s.id = any(array(select id from old)) and s.id = o.id
 ),
 moved as (
   update ${schema}.cursors c
-  set revision = c.revision + 1,
-    watermark_at = greatest(least(c.watermark_at, (select now from clock)), case when o.retimed or o.aside then o.watermark_at end),
-    next_at = case when o.paused then o.paused_until when o.retimed or o.aside then o.next_at else least(c.next_at, o.back_at) end
+  set revision = c.revision + 1, watermark_at = o.watermark_at, next_at = o.next_at, made = c.made - o.number
   from goal o
   where c.schedule_id = any(array(select id from old)) and c.schedule_id = o.id
   returning o.n, o.id, c.revision, c.next_at
-)
-select n, id, false as created, true as changed, revision, ${msOf('next_at')} as next_at from moved`)
+),${passedBy(
+    schema,
+    `select o.id as schedule_id, d.scheduled_at as from_at, d.scheduled_at as to_at, d.slot_start_at as after_at,
+    1 as count, 'skipped' as state, 'edited' as reason, '' as detail
+  from gone d join goal o on o.id = d.schedule_id where d.scheduled_at <= o.watermark_at`,
+  )},
+revised as (${revise(
+    schema,
+    `select o.id, o.workspace, o.key, 'edited', o.revision + 1, (select now from clock), g.by, o.watermark_at, o.before, ${definitionIn('g')}
+  from goal o join given g on g.n = o.n order by o.n`,
+  )})
+select n, id, false as created, true as changed, false as differs, revision, ${msOf('next_at')} as next_at from moved`)

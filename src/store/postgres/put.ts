@@ -20,6 +20,7 @@ interface AnswerRow {
   id: string
   created: boolean
   changed: boolean
+  differs: boolean
   revision: number
   next_at: number | null
 }
@@ -35,18 +36,24 @@ export function createPut(schema: string): Put {
     change: changeStatement(schema),
   }
 
-  /** Creates what is new, leaves alone what is the same, and locks and changes the rest. Answers which it found. */
+  /**
+   * Creates what is new, leaves alone what is the same or not as the caller saw it, and locks and changes the rest. Answers
+   * which it found.
+   */
   const batch = async (list: readonly Numbered[], ask: Ask): Promise<AnswerRow[]> => {
     const values = putValues(list)
     const created = await ask<AnswerRow>(statements.create, values)
     if (created.length === list.length) return created
     const compared = await ask<AnswerRow>(statements.compare, values)
-    const differing = new Set(compared.filter(({ changed }) => changed).map(({ n }) => n))
-    if (differing.size === 0) return [...compared, ...created]
-    const changing = list.filter(({ n }) => differing.has(n))
+    const there = new Set(compared.map(({ n }) => n))
+    const missing = list.filter(({ n, put }) => put.from !== null && !there.has(n)).map(gone)
+    const known = [...compared.map((row) => (row.differs ? { ...row, changed: false } : row)), ...created, ...missing]
+    const wanting = new Set(known.filter(({ created, changed }) => changed && !created).map(({ n }) => n))
+    if (wanting.size === 0) return known
+    const changing = list.filter(({ n }) => wanting.has(n))
     await ask(statements.lock, keyValues(changing))
     const changed = await ask<AnswerRow>(statements.change, putValues(changing))
-    return [...compared.filter(({ n }) => !differing.has(n)), ...changed, ...created]
+    return [...known.filter(({ n }) => !wanting.has(n)), ...changed]
   }
 
   return async (schedules, ask) => {
@@ -59,12 +66,17 @@ export function createPut(schema: string): Put {
         for (const { n, next_at: nextAt, ...answer } of await batch(open.slice(from, from + BATCH), ask))
           answers[n] = { ...answer, nextAt }
       }
-      // Removed by another between two statements: then they are new after all.
+      // Removed by another between two statements, and then new after all; or changed by another, and then compared anew.
       open = open.filter(({ n }) => answers[n] === undefined)
     }
     return answers
   }
 }
+
+/** Whoever saw it wants it changed, not made. */
+const gone = ({ n, put: { id } }: Numbered): AnswerRow => ({
+  ...{ n, id, created: false, changed: false, differs: true, revision: 0, next_at: null },
+})
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const byKey = (a: Numbered, b: Numbered): number =>

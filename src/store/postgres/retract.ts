@@ -1,6 +1,6 @@
 /** Takes back what was planned ahead of schedules that change: locks them, then deletes their runs still to come; what changes is decided by the verbs. */
 import { stateOf } from './rows.ts'
-import { prepared, type Statement } from './statement.ts'
+import { MANY, prepared, type Statement } from './statement.ts'
 
 /**
  * The first of two statements in one transaction: locks schedules and then cursors, and answers which were there. Only
@@ -24,23 +24,35 @@ cross join lateral (select 1 from ${schema}.cursors where schedule_id = s.id lim
 
 /**
  * Parts of the second statement. `of` is a query for the ids of the schedules. Answers, as tables:
- * - `held`, their pending runs still to come, locked, so that none of them can be granted any more (one that was granted
+ * - `held`, their planned runs that are due later, locked, so that none of them can be granted any more (one that was granted
  *   before keeps its row, and so its fence, even where the clock was set back since);
  * - `clock`, read only then: whatever was granted before it is not later than it, so that the watermark can stand there;
- * - `gone`, what was deleted: everything held that is later than the clock.
+ * - `gone`, what was deleted: everything held that is due later than the clock. What a backfill or a hand made is not among
+ *   it: no new plan would make it again;
+ * - `back`, for each schedule how many those were, and the instant just before the first: jitter may have put off what
+ *   was nominally past, and then the watermark goes back behind that.
  */
 export const retraction = (schema: string, of: string): string => `
 held as materialized (
-  select r.id, r.scheduled_at
+  select r.id, r.due_at
   from (${of}) whose cross join lateral (
-    select p.id, p.scheduled_at from ${schema}.runs p
-    where p.schedule_id = whose.id and p.scheduled_at > (select ${schema}.now_at()) and ${stateOf('p')} = 'pending' and p.fence = 0
+    select p.id, p.due_at from ${schema}.runs p
+    where p.schedule_id = whose.id and p.scheduled_at is not null and p.trigger <> 'backfill'
+      and p.due_at > (select ${schema}.now_at()) and ${stateOf('p')} = 'pending' and p.fence = 0
     order by p.scheduled_at for update
   ) r
 ),
 clock as materialized (select case when (select count(*) from held) >= 0 then ${schema}.now_at() end as now),
 gone as (
   delete from ${schema}.runs
-  where id = any(array(select id from held where scheduled_at > (select now from clock)))
-  returning schedule_id, scheduled_at
+  where id = any(array(select id from held where due_at > (select now from clock)))
+  returning schedule_id, scheduled_at, slot_start_at
+),
+back as materialized (
+  select sum.*, sum.first_at - interval '1 millisecond' as at
+  from (select schedule_id, min(scheduled_at) as first_at, count(*)::int as number from gone group by schedule_id) sum ${MANY}
 )`
+
+/** SQL for the watermark of a cursor `c` after a retraction, of which `b` is its part of `back`, if any. */
+export const loweredWatermark = (c: string, b: string): string =>
+  `least(${c}.watermark_at, (select now from clock), ${b}.at)`

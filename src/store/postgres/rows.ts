@@ -1,8 +1,9 @@
 /** How runs and schedules look as rows, in both directions; which rows are wanted is decided by the verbs. */
 import { type Json, toJsonText } from '../../json.ts'
-import type { Progress, Run, RunError, RunPolicy, Trigger } from '../../run/run.ts'
+import { OPEN_AHEAD_MS } from '../../plan/overlap.ts'
+import type { Gate, Overlap, Progress, Run, RunError, RunPolicy, Trigger } from '../../run/run.ts'
 import type { RunState } from '../../run/state.ts'
-import type { CatchUpPolicy, Pause, Quarantine, Schedule, TimingSpec } from '../../schedule/schedule.ts'
+import type { CatchUpPolicy, FiringPolicy, Pause, Quarantine, Schedule, TimingSpec } from '../../schedule/schedule.ts'
 
 /** SQL for an instant as epoch milliseconds. In float8 throughout: numeric, which `extract` answers, costs several times more. */
 export const msOf = (column: string): string => `round(date_part('epoch', ${column}) * 1000)`
@@ -17,7 +18,7 @@ export const spanOf = (ms: string): string => `${ms} * interval '1 millisecond'`
 export const RUN_COLUMNS = [
   'id', 'workspace', 'job', 'queue', 'state', 'trigger', 'priority', 'schedule_id', 'schedule_key', 'schedule_revision',
   'scheduled_at', 'slot_start_at', 'due_at', 'created_at', 'payload', 'policy', 'attempt', 'fence', 'worker_id',
-  'lease_until', 'started_at', 'cancel_requested', 'idempotency_key', 'progress', 'error',
+  'lease_until', 'started_at', 'cancel_requested', 'idempotency_key', 'progress', 'error', 'lane', 'overlap',
 ] as const // biome-ignore format: a list of names
 
 const INSTANTS: ReadonlySet<string> = new Set([
@@ -39,15 +40,25 @@ const read = (column: string, of: string): string => {
 export const runFields = (of: string, columns: readonly string[] = RUN_COLUMNS): string =>
   columns.map((column) => read(column, of)).join(', ')
 export const liveFields = (of: string): string =>
-  `${runFields(of)}, null::float8 as finished_at, 'null'::jsonb as result`
+  `${runFields(of)}, ${of}.gate, null::float8 as finished_at, 'null'::jsonb as result`
 export const finishedFields = (of: string): string =>
-  `${runFields(of)}, ${msOf(`${of}.finished_at`)} as finished_at, ${of}.result`
+  `${runFields(of)}, 'open' as gate, ${msOf(`${of}.finished_at`)} as finished_at, ${of}.result`
 
 /**
  * SQL for the state of a run that is looked up by its key. Written so that it fits none of the partial indexes: the planner
  * may believe that hardly any run is pending, or running, and would then rather read through all of those.
  */
 export const stateOf = (of: string): string => `${of}.state || ''`
+
+/** SQL that holds for a new run, due soon, in whose lane nobody is open nor, by the place in line, before it. */
+export const mayOpen = (
+  schema: string,
+  { lane, place, due }: { lane: string; place: string; due: string },
+): string => `(
+  ${due} <= (select now from clock) + ${spanOf(String(OPEN_AHEAD_MS))}
+  and (select 1 from ${schema}.runs where lane = ${lane} and gate = 'open' limit 1) is null
+  and (select 1 from ${schema}.runs where lane = ${lane} and gate <> 'open' and coalesce(scheduled_at, due_at) < ${place} limit 1) is null
+)`
 
 /**
  * SQL that holds for a run `r` while it is granted under the fence that `g`, a row of the list `given`, names. The ids are
@@ -82,6 +93,9 @@ export interface RunRow {
   idempotency_key: string | null
   progress: Progress | null
   error: RunError | null
+  lane: string | null
+  overlap: Overlap
+  gate: Gate
   finished_at: number | null
   result: Json
 }
@@ -102,6 +116,9 @@ export function runOf(row: RunRow): Run {
     scheduledAt: row.scheduled_at,
     slotStartAt: row.slot_start_at,
     dueAt: row.due_at,
+    lane: row.lane,
+    overlap: row.overlap,
+    gate: row.gate,
     createdAt: row.created_at,
     payload: row.payload,
     policy: interned(row.policy) as RunPolicy,
@@ -123,13 +140,13 @@ export const progressText = (progress: Progress | null | undefined): string | nu
   progress ? toJsonText(progress, { what: 'progress' }) : null
 
 const SCHEDULE_COLUMNS =
-  'id, workspace, key, revision, job, queue, payload, priority, policy, timing, catch_up, description, tags, metadata, source, pause, quarantine'
+  'id, workspace, key, revision, job, queue, payload, priority, policy, timing, catch_up, firing, description, tags, metadata, source, pause, quarantine, created_by, updated_by'
 
 /** A schedule `s` with its cursor `c`. */
 export const SCHEDULE_FIELDS = `${SCHEDULE_COLUMNS.split(', ')
   .map((column) => `s.${column}`)
   .join(', ')}, ${msOf('s.created_at')} as created_at, ${msOf('s.updated_at')} as updated_at,
-  ${msOf('c.next_at')} as next_at, ${msOf('c.watermark_at')} as watermark_at`
+  ${msOf('s.since_at')} as since_at, ${msOf('c.next_at')} as next_at, ${msOf('c.watermark_at')} as watermark_at, c.made`
 
 export interface ScheduleRow {
   id: string
@@ -143,25 +160,33 @@ export interface ScheduleRow {
   priority: number
   policy: RunPolicy
   catch_up: CatchUpPolicy
+  firing: FiringPolicy
   description: string
   tags: string[]
   metadata: Json
-  source: 'code' | 'api'
+  source: Schedule['source']
   created_at: number
+  created_by: string
   updated_at: number
+  updated_by: string
+  since_at: number
   pause: Pause | null
   quarantine: Quarantine | null
   next_at: number | null
   watermark_at: number
+  made: number
 }
 
 export function scheduleOf(row: ScheduleRow): Schedule {
-  const { catch_up, created_at, updated_at, next_at, watermark_at, ...rest } = row
+  const { catch_up, created_at, created_by, updated_at, updated_by, since_at, next_at, watermark_at, ...rest } = row
   return {
     ...rest,
     catchUp: catch_up,
     createdAt: created_at,
+    createdBy: created_by,
     updatedAt: updated_at,
+    updatedBy: updated_by,
+    sinceAt: since_at,
     nextAt: next_at,
     watermarkAt: watermark_at,
   }

@@ -2,7 +2,7 @@
 import type { CancelAnswer, RunStore } from '../contract/runs.ts'
 import type { Connection } from './connection.ts'
 import { createEnqueue } from './enqueue.ts'
-import { isId, RUN_COLUMNS, stateOf } from './rows.ts'
+import { isId, mayOpen, RUN_COLUMNS, stateOf } from './rows.ts'
 import { plain, prepared, type Statement, within } from './statement.ts'
 import type { Wake } from './wake.ts'
 
@@ -16,7 +16,7 @@ export function createRuns(connection: Connection, wake: Wake, schema: string): 
     async enqueue(runs, tx) {
       if (runs.length === 0) return []
       const hint = { kind: 'runs', queues: [...new Set(runs.map(({ queue }) => queue))] } as const
-      const answers = await enqueue(runs, tx ? within(tx) : connection.api.ask)
+      const answers = tx ? await enqueue(runs, within(tx)) : await enqueue(runs, connection.api.ask, 'alone')
       if (tx) await wake.tellWithin(within(tx), hint)
       else wake.tell(hint)
       return answers
@@ -24,8 +24,11 @@ export function createRuns(connection: Connection, wake: Wake, schema: string): 
     async cancel(id, by) {
       if (!isId(id)) return 'not_found'
       for (let look = 0; look < LOOKS; look++) {
-        const [row] = await connection.api.ask<{ answer: CancelAnswer | 'moving' }>(cancel, [id, by])
-        if (row!.answer !== 'moving') return row!.answer
+        const [row] = await connection.api.ask<CancelRow>(cancel, [id, by])
+        const { answer, freed } = row!
+        if (answer === 'cancelling') wake.tell({ kind: 'cancels' })
+        if (freed !== null) wake.tell({ kind: 'runs', queues: [freed] })
+        if (answer !== 'moving') return answer
       }
       return 'not_found'
     },
@@ -38,6 +41,12 @@ export function createRuns(connection: Connection, wake: Wake, schema: string): 
       return known.filter((id) => back.has(id.toLowerCase()))
     },
   }
+}
+
+interface CancelRow {
+  answer: CancelAnswer | 'moving'
+  /** The queue of a run that ended and may have been in others' way. */
+  freed: string | null
 }
 
 const MOVED = RUN_COLUMNS.filter((column) => !['state', 'cancel_requested'].includes(column))
@@ -71,26 +80,41 @@ select case
   when exists (select 1 from before) then 'moving'
   when exists (select 1 from ${schema}.history where id = $1::uuid) then 'finished'
   else 'not_found'
-end as answer`)
+end as answer, (select queue from ended where lane is not null) as freed`)
 
-const BACK = RUN_COLUMNS.filter(
-  (column) =>
-    !['state', 'due_at', 'attempt', 'cancel_requested', 'worker_id', 'lease_until', 'started_at', 'progress'].includes(
-      column,
-    ),
-)
+const LEFT = ['state', 'due_at', 'attempt', 'cancel_requested', 'worker_id', 'lease_until', 'started_at', 'progress']
+const BACK = RUN_COLUMNS.filter((column) => !LEFT.includes(column) && column !== 'overlap')
 
-/** The fence goes on growing, so that a worker of the series before can never settle this one. */
+const FAILED = { lane: 'f.lane', place: 'coalesce(f.scheduled_at, clock.now)', due: 'clock.now' }
+
+const backAs = (schema: string, { of, gate }: { of: string; gate: string }): string => `
+  insert into ${schema}.runs (${BACK.join(', ')}, state, due_at, attempt, cancel_requested, overlap, gate)
+  select ${BACK.map((column) => `f.${column}`).join(', ')}, 'pending', clock.now, 0, false,
+    case when f.lane is null then 'allow' else 'queue' end, ${gate}
+  from (${of}) f cross join clock
+  on conflict (lane) where lane is not null and gate = 'open' do nothing
+  returning id, queue`
+
+/**
+ * The fence goes on growing, so that a worker of the series before can never settle this one. What finds its lane taken by
+ * one that it could not see yet is inserted a second time, waiting.
+ */
 const redriveStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
 failed as (
   delete from ${schema}.history where id = any($1::text::uuid[]) and state = 'failed' returning *
 ),
-pending as (
-  insert into ${schema}.runs (${BACK.join(', ')}, state, due_at, attempt, cancel_requested)
-  select ${BACK.map((column) => `failed.${column}`).join(', ')}, 'pending', clock.now, 0, false from failed cross join clock
-  returning id, queue
+turn as materialized (select *, row_number() over (partition by lane order by created_at, id) as place from failed),
+pending as (${backAs(schema, {
+    of: 'select * from turn order by lane',
+    gate: `case when f.lane is null or (f.place = 1 and ${mayOpen(schema, FAILED)}) then 'open' else 'waiting' end`,
+  })}
+),
+behind as (${backAs(schema, {
+    of: 'select * from turn where id not in (select id from pending)',
+    gate: `'waiting'`,
+  })}
 ),
 noted as (
   insert into ${schema}.journal (at, kind, run_id, schedule_id, data)
@@ -98,4 +122,4 @@ noted as (
     jsonb_build_object('by', $2::text, 'attempts', failed.attempt, 'error', failed.error)
   from failed cross join clock
 )
-select id, queue from pending`)
+select id, queue from pending union all select id, queue from behind`)

@@ -1,12 +1,15 @@
 /** Schedules in Postgres: reads them, pauses, resumes and removes them; how they are created and changed is `put.ts`. */
 import { toJsonText } from '../../json.ts'
 import type { Executor } from '../contract/executor.ts'
-import type { ScheduleStore } from '../contract/schedules.ts'
+import type { PutAnswer, PutSchedule, ScheduleStore } from '../contract/schedules.ts'
 import type { Connection } from './connection.ts'
+import { NON_RUN, NON_RUN_FIELDS, nonRunValues, passedBy } from './non-runs.ts'
 import { createPut } from './put.ts'
-import { lockStatement, lockWorkspaceStatement, retraction } from './retract.ts'
+import { removeStatement } from './remove.ts'
+import { lockStatement, lockWorkspaceStatement, loweredWatermark, retraction } from './retract.ts'
+import { pauseIn, revise } from './revise.ts'
 import { instantAt, msOf, SCHEDULE_FIELDS, type ScheduleRow, scheduleOf } from './rows.ts'
-import { type Ask, plain, prepared, type Statement, texts, unprepared, within } from './statement.ts'
+import { type Ask, listOf, plain, prepared, type Statement, texts, unprepared, within } from './statement.ts'
 import type { Wake } from './wake.ts'
 
 export function createSchedules(connection: Connection, wake: Wake, schema: string): ScheduleStore {
@@ -14,7 +17,7 @@ export function createSchedules(connection: Connection, wake: Wake, schema: stri
   const lock = lockStatement(schema)
   const lockWorkspace = lockWorkspaceStatement(schema)
   const [get, list, pause, resume] = [getSql(schema), listSql(schema), pauseSql(schema), resumeSql(schema)]
-  const remove = removeSql(schema)
+  const remove = removeStatement(schema)
 
   /** In the caller's transaction or in one of our own. */
   const transact = <Answer>(tx: Executor | undefined, work: (ask: Ask) => Promise<Answer>): Promise<Answer> =>
@@ -31,15 +34,33 @@ export function createSchedules(connection: Connection, wake: Wake, schema: stri
     return found?.id ?? null
   }
 
+  /** All, or none where one is not as its caller saw it; a transaction of somebody else's is not ours to undo. */
+  const putOwn = async (schedules: readonly PutSchedule[]): Promise<PutAnswer[]> => {
+    const undo = new Error('a schedule is not as the caller saw it')
+    let answers: PutAnswer[] = []
+    try {
+      await connection.api.transact(async (ask) => {
+        answers = await put(schedules, ask)
+        if (answers.some(({ differs }) => differs)) throw undo
+      })
+      return answers
+    } catch (error) {
+      if (error !== undo) throw error
+      return answers.map(undone)
+    }
+  }
+
   return {
     async put(schedules, tx) {
       if (schedules.length === 0) return []
-      const answers = await transact(tx, (ask) => put(schedules, ask))
+      const answers = tx ? await put(schedules, within(tx)) : await putOwn(schedules)
       if (answers.some(({ changed }) => changed)) await hint(tx)
       return answers
     },
-    async get(workspace, key) {
-      const [row] = await connection.api.ask<ScheduleRow>(get, [workspace, key])
+    async get(workspace, key, tx) {
+      const ask = tx ? within(tx) : connection.api.ask
+      if (tx) await lockOne(ask, workspace, key)
+      const [row] = await ask<ScheduleRow>(get, [workspace, key])
       return row ? scheduleOf(row) : null
     },
     async list({ workspace, source, limit, after }) {
@@ -52,34 +73,34 @@ export function createSchedules(connection: Connection, wake: Wake, schema: stri
         if (id !== null) await ask(pause, [id, toJsonText(words, { what: 'pause' })])
         return id !== null
       }),
-    async resume(workspace, key, { revision, nextAt, watermarkAt, nonRuns }, tx) {
-      const values = [workspace, key, revision, nextAt, watermarkAt]
-      const ranges = [
-        plain(nonRuns.map(({ fromAt }) => fromAt)),
-        plain(nonRuns.map(({ toAt }) => toAt)),
-        plain(nonRuns.map(({ count }) => count)),
-        texts(nonRuns.map(({ state }) => state)),
-        texts(nonRuns.map(({ reason }) => reason)),
-      ]
-      const ask = tx ? within(tx) : connection.api.ask
-      const resumed = (await ask(resume, [...values, ...ranges])).length > 0
+    async resume(workspace, key, { revision, expectedWatermarkAt, nextAt, watermarkAt, nonRuns, by }, tx) {
+      const from = [workspace, key, revision, nextAt, watermarkAt, by, expectedWatermarkAt ?? null]
+      const values = [...from, ...nonRunValues(nonRuns)]
+      const resumed = await transact(tx, async (ask) => {
+        // Locked first, so that the watermark that is compared is the one that stays.
+        await lockOne(ask, workspace, key)
+        return (await ask(resume, values)).length > 0
+      })
       if (resumed) await hint(tx)
       return resumed
     },
-    remove: (workspace, key, tx) =>
+    remove: (workspace, key, by, tx) =>
       transact(tx, async (ask) => {
         const id = await lockOne(ask, workspace, key)
-        if (id !== null) await ask(remove, [plain([id])])
+        if (id !== null) await ask(remove, [plain([id]), by])
         return id !== null
       }),
-    removeWorkspace: (workspace, tx) =>
+    removeWorkspace: (workspace, by, tx) =>
       transact(tx, async (ask) => {
         const found = await ask<{ id: string }>(lockWorkspace, [workspace])
-        if (found.length > 0) await ask(remove, [plain(found.map(({ id }) => id))])
+        if (found.length > 0) await ask(remove, [plain(found.map(({ id }) => id)), by])
         return found.length
       }),
   }
 }
+
+const undone = (answer: PutAnswer): PutAnswer =>
+  answer.changed ? { ...answer, created: false, changed: false, revision: answer.revision - 1 } : answer
 
 const getSql = (schema: string): Statement =>
   prepared(`
@@ -102,40 +123,55 @@ order by s.workspace, s.key`)
 const pauseSql = (schema: string): Statement =>
   prepared(`
 with ${retraction(schema, 'select $1::uuid as id')},
+words as materialized (
+  select $2::text::jsonb || jsonb_build_object('at', ${msOf('(select now from clock)')}) as pause
+),
+was as materialized (select * from ${schema}.schedules where id = $1::uuid),
 parked as (
   update ${schema}.cursors c
-  set next_at = case when s.quarantine is null then ${instantAt("($2::text::jsonb ->> 'until')::float8")} end,
-    watermark_at = least(c.watermark_at, (select now from clock))
-  from ${schema}.schedules s where s.id = $1::uuid and c.schedule_id = $1::uuid
+  set next_at = case when was.quarantine is null then ${instantAt("($2::text::jsonb ->> 'until')::float8")} end,
+    watermark_at = ${loweredWatermark('c', 'b')}, made = c.made - coalesce(b.number, 0)
+  from was left join back b on b.schedule_id = was.id
+  where c.schedule_id = $1::uuid
+  returning c.watermark_at
+),
+paused as (
+  update ${schema}.schedules set pause = (select pause from words), updated_at = (select now from clock),
+    updated_by = $2::text::jsonb ->> 'by'
+  where id = $1::uuid
 )
-update ${schema}.schedules
-set pause = $2::text::jsonb || jsonb_build_object('at', ${msOf('(select now from clock)')}), updated_at = (select now from clock)
-where id = $1::uuid`)
+${revise(
+  schema,
+  `select was.id, was.workspace, was.key, 'paused', was.revision, (select now from clock), $2::text::jsonb ->> 'by',
+  parked.watermark_at, ${pauseIn('was.pause')}, ${pauseIn('words.pause')}
+from was cross join parked cross join words`,
+)}`)
 
 const resumeSql = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
+was as materialized (
+  select * from ${schema}.schedules
+  where workspace = $1::text and key = $2::text and revision = $3::int and pause is not null and (
+    $7::float8 is null or (select watermark_at from ${schema}.cursors where schedule_id = id limit 1) = ${instantAt('$7::float8')}
+  )
+  for update
+),
 resumed as (
-  update ${schema}.schedules set pause = null, updated_at = (select now from clock)
-  where workspace = $1::text and key = $2::text and revision = $3::int and pause is not null
-  returning id, quarantine
+  update ${schema}.schedules set pause = null, updated_at = (select now from clock), updated_by = $6::text
+  where id = (select id from was)
 ),
 moved as (
   update ${schema}.cursors c
-  set next_at = case when resumed.quarantine is null then ${instantAt('$4::float8')} end,
+  set next_at = case when was.quarantine is null then ${instantAt('$4::float8')} end,
     watermark_at = greatest(c.watermark_at, ${instantAt('$5::float8')})
-  from resumed where c.schedule_id = resumed.id
-),
-passed as (
-  insert into ${schema}.non_runs (schedule_id, from_at, to_at, count, state, reason, recorded_at)
-  select resumed.id, ${instantAt('x.from_ms')}, ${instantAt('x.to_ms')}, x.count, x.state, x.reason, clock.now
-  from resumed cross join clock cross join unnest($6::text::float8[], $7::text::float8[], $8::text::float8[], $9::text::text[],
-    $10::text::text[]) as x (from_ms, to_ms, count, state, reason)
-)
-select id from resumed`)
-
-const removeSql = (schema: string): Statement =>
-  prepared(`
-with removed as materialized (select unnest($1::text::uuid[]) as id),${retraction(schema, 'select id from removed')},
-cursor as (delete from ${schema}.cursors where schedule_id = any(array(select id from removed)))
-delete from ${schema}.schedules where id = any(array(select id from removed))`)
+  from was where c.schedule_id = (select id from was)
+  returning c.watermark_at
+),${passedBy(schema, `select was.id as schedule_id, ${NON_RUN_FIELDS} from was cross join (${listOf(NON_RUN, 8)}) x`)},
+revised as (${revise(
+    schema,
+    `select was.id, was.workspace, was.key, 'resumed', was.revision, clock.now, $6::text, moved.watermark_at,
+    ${pauseIn('was.pause')}, ${pauseIn('null::jsonb')}
+  from was cross join moved cross join clock`,
+  )})
+select id from was`)

@@ -123,7 +123,7 @@ with clock as materialized (select ${schema}.now_at() as now),
 given as materialized (${rowsOf({ ...GRANT, delay: 'float8', reason: 'text', counts: 'boolean', error: 'text' })}),
 back as (
   update ${schema}.runs r
-  set state = 'pending', due_at = (select now from clock) + ${spanOf('g.delay')},
+  set state = 'pending', due_at = (select now from clock) + ${spanOf('case when r.cancel_requested then 0 else g.delay end')},
     attempt = r.attempt - case when g.counts then 0 else 1 end, worker_id = null, lease_until = null,
     progress = coalesce(g.progress::jsonb, r.progress), error = coalesce(g.error::jsonb, r.error)
   from given g

@@ -2,12 +2,16 @@
 import { didYouMean } from '../../did-you-mean.ts'
 import { EverytickError } from '../../errors.ts'
 import type { Store } from '../contract/store.ts'
+import { createApps } from './apps.ts'
+import { createBackfills } from './backfills.ts'
 import { createClaims } from './claims.ts'
 import { connect, type Pool } from './connection.ts'
 import { createHistory } from './history.ts'
+import { createLanes } from './lanes.ts'
 import { createLocks } from './locks.ts'
 import { migrate, migrationSql, quotedSchema } from './migrate.ts'
 import { createPlanning } from './planning.ts'
+import { createQueues } from './queues.ts'
 import { msOf } from './rows.ts'
 import { createRuns } from './runs.ts'
 import { createSchedules } from './schedules.ts'
@@ -64,6 +68,10 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     planning: createPlanning(connection, wake, quoted),
     runs: createRuns(connection, wake, quoted),
     claims: createClaims(connection, wake, quoted),
+    lanes: createLanes(connection, wake, quoted),
+    queues: createQueues(connection, wake, quoted),
+    backfills: createBackfills(connection, wake, quoted),
+    apps: createApps(connection, quoted),
     history: createHistory(connection, quoted),
     locks: createLocks(connection, quoted),
     workers: createWorkers(connection, quoted),

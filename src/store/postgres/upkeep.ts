@@ -2,14 +2,23 @@
 import type { Retention, UpkeepStore } from '../contract/upkeep.ts'
 import type { Connection } from './connection.ts'
 import { createPartitions, type Partitioned } from './partitions.ts'
-import { spanOf } from './rows.ts'
-import { prepared, type Statement } from './statement.ts'
+import { removeStatement } from './remove.ts'
+import { lockStatement } from './retract.ts'
+import { msOf, spanOf } from './rows.ts'
+import { plain, prepared, type Statement, texts } from './statement.ts'
 
 const STEP_ROWS = 1000
+const STEP_ORPHANS = 100
+
+interface Orphan {
+  id: string
+  workspace: string
+  key: string
+}
 
 interface Shelf {
   readonly table: string
-  /** When the row began to age; indexed. */
+  /** When the row began to age; indexed, except where there are few. */
   readonly age: string
   readonly keepMs: (retention: Retention) => number
 }
@@ -19,6 +28,8 @@ const SHELVES: readonly Shelf[] = [
   { table: 'history_default', age: 'finished_at', keepMs: ({ historyMs }) => historyMs },
   { table: 'journal_default', age: 'at', keepMs: ({ journalMs }) => journalMs },
   { table: 'non_runs', age: 'recorded_at', keepMs: ({ journalMs }) => journalMs },
+  { table: 'revisions', age: 'at', keepMs: ({ journalMs }) => journalMs },
+  { table: 'backfills', age: 'finished_at', keepMs: ({ journalMs }) => journalMs },
   { table: 'idempotency', age: 'created_at', keepMs: ({ idempotencyMs }) => idempotencyMs },
   { table: 'workers', age: 'seen_at', keepMs: ({ workersMs }) => workersMs },
 ]
@@ -26,6 +37,21 @@ const SHELVES: readonly Shelf[] = [
 export function createUpkeep(connection: Connection, schema: string): UpkeepStore {
   const partitions = createPartitions(connection, schema)
   const sweeps = SHELVES.map((shelf) => ({ keepMs: shelf.keepMs, statement: sweepStatement(schema, shelf) }))
+  const [orphans, lock, remove] = [orphansStatement(schema), lockStatement(schema), removeStatement(schema)]
+
+  /** Looks again when they are locked: somebody may have taken one up. */
+  const removeOrphans = async (orphansMs: number): Promise<number> => {
+    const found = await connection.api.ask<Orphan>(orphans, [orphansMs, null])
+    if (found.length === 0) return 0
+    return connection.api.transact(async (ask) => {
+      const keys = [texts(found.map(({ workspace }) => workspace)), texts(found.map(({ key }) => key))]
+      const locked = await ask<Orphan>(lock, keys)
+      const still = await ask<Orphan>(orphans, [orphansMs, plain(locked.map(({ id }) => id))])
+      if (still.length > 0) await ask(remove, [plain(still.map(({ id }) => id)), 'everytick'])
+      return still.length
+    })
+  }
+
   return {
     async tidy(retention) {
       let removed = 0
@@ -45,7 +71,8 @@ export function createUpkeep(connection: Connection, schema: string): UpkeepStor
         removed += swept!.rows
         more ||= swept!.rows === STEP_ROWS
       }
-      return { removed, more }
+      const orphans = await removeOrphans(retention.orphansMs)
+      return { removed: removed + orphans, more: more || orphans === STEP_ORPHANS }
     },
   }
 }
@@ -60,3 +87,13 @@ with gone as (
   returning 1
 )
 select count(*) as rows from gone`)
+
+/** Paused by `sync` so long ago; of these ids, or of all. In order, as everybody locks them. */
+const orphansStatement = (schema: string): Statement =>
+  prepared(`
+select id, workspace, key from (
+  select id, workspace, key from ${schema}.schedules
+  where pause ->> 'by' = 'sync' and (pause ->> 'at')::float8 < ${msOf(`(select ${schema}.now_at())`)} - $1::float8
+    and ($2::text is null or id = any($2::text::uuid[]))
+  order by updated_at limit ${STEP_ORPHANS}
+) orphan order by workspace, key`)

@@ -37,6 +37,7 @@ export function createWake(connection: Connection, { channel, listen }: WakeOpti
   let opened = false
   const queues = new Set<string>()
   let schedules = false
+  let cancels = false
   let sending: Promise<void> | null = null
   let closed = false
 
@@ -50,12 +51,14 @@ export function createWake(connection: Connection, { channel, listen }: WakeOpti
   }
 
   const send = async (): Promise<void> => {
-    while (queues.size > 0 || schedules) {
+    while (queues.size > 0 || schedules || cancels) {
       const hints: Hint[] = []
       if (queues.size > 0) hints.push({ kind: 'runs', queues: [...queues] })
       if (schedules) hints.push({ kind: 'schedules' })
+      if (cancels) hints.push({ kind: 'cancels' })
       queues.clear()
       schedules = false
+      cancels = false
       // Whoever misses it polls.
       await connection.hot.ask(NOTIFY, [channel, texts(hints.map((hint) => payloadOf(hint, me)))]).catch(() => {})
       if (!closed) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
@@ -78,6 +81,7 @@ export function createWake(connection: Connection, { channel, listen }: WakeOpti
     tell(hint) {
       deliver(hint)
       if (hint.kind === 'runs') for (const queue of hint.queues) queues.add(queue)
+      else if (hint.kind === 'cancels') cancels = true
       else schedules = true
       sending ??= send()
     },

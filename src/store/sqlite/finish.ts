@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 
 /** Columns that move to history as they are. */
 const KEPT = `id, workspace, job, queue, trigger, priority, schedule_id, schedule_key, schedule_revision, scheduled_at,
-  slot_start_at, due_at, created_at, payload, policy, attempt, fence, worker_id, started_at, cancel_requested,
+  slot_start_at, due_at, lane, overlap, created_at, payload, policy, attempt, fence, worker_id, started_at, cancel_requested,
   idempotency_key`
 // The fence keeps a worker that lost its lease from ending somebody else's attempt.
 const ARCHIVE = `

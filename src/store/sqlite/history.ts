@@ -1,10 +1,10 @@
-/** Reads for people from SQLite: runs live and finished in one order, the journal, and occurrences that never ran. */
+/** Reads for people from SQLite: runs live and finished in one order, and the journal; what became of occurrences is `ledger.ts`. */
 import type { Json } from '../../json.ts'
-import type { NonRun } from '../../plan/non-run.ts'
 import type { RunState } from '../../run/state.ts'
 import type { HistoryStore, JournalEntry, RunFilter, RunPage } from '../contract/history.ts'
 import type { Connection } from './connection.ts'
 import type { Value } from './driver.ts'
+import { ledger } from './ledger.ts'
 import { FINISHED_RUN, LIVE_RUN, type RunRow, runOf } from './rows.ts'
 
 // One statement, so that a run on its way between the tables is never missed.
@@ -12,9 +12,6 @@ const RUN = `
   select ${LIVE_RUN} from everytick_runs where id = ?
   union all select ${FINISHED_RUN} from everytick_history where id = ?`
 const JOURNAL = `select at, kind, run_id, schedule_id, data from everytick_journal`
-const NON_RUNS = `
-  select from_at, to_at, count, state, reason, recorded_at from everytick_non_runs
-  where schedule_id = ? order by from_at, rowid`
 
 interface JournalRow {
   readonly at: number
@@ -22,12 +19,6 @@ interface JournalRow {
   readonly run_id: string | null
   readonly schedule_id: string | null
   readonly data: string
-}
-
-interface NonRunRow extends Pick<NonRun, 'count' | 'state' | 'reason'> {
-  readonly from_at: number
-  readonly to_at: number
-  readonly recorded_at: number
 }
 
 export function historyStore(connection: Connection): HistoryStore {
@@ -49,12 +40,7 @@ export function historyStore(connection: Connection): HistoryStore {
         return { at, kind, runId: run_id, scheduleId: schedule_id, data: JSON.parse(data) as Json }
       })
     },
-    async nonRuns(scheduleId) {
-      const rows = await connection.read(() => connection.all<NonRunRow>(NON_RUNS, scheduleId))
-      return rows.map(({ from_at, to_at, count, state, reason, recorded_at }) => {
-        return { scheduleId, state, reason, fromAt: from_at, toAt: to_at, count, recordedAt: recorded_at }
-      })
-    },
+    ...ledger(connection),
   }
 }
 

@@ -1,10 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CLAIM, EXPIRED, NEXT_DUE } from './claims.ts'
+import { backfillsOf } from './backfills.ts'
+import { EXPIRED } from './claims.ts'
 import { type Database, openDatabase } from './driver.ts'
+import { CLAIM, DUE_RUNS, DUE_RUNS_OF, NEXT_DUE } from './grant.ts'
 import { pageOf } from './history.ts'
+import { TAKEN } from './lane-line.ts'
+import { LOOK, LOOK_AT, OPEN_RUN, RUNS_IN_LINE } from './lanes.ts'
+import { NON_RUNS, REVISIONS, SLOTS } from './ledger.ts'
+import { GROW } from './non-runs.ts'
 import { DUE, NEXT_CURSOR } from './planning.ts'
+import { RUNNING } from './queue-settings.ts'
+import { PENDING_QUEUES, READY, RUNNING_BY_QUEUE } from './queues.ts'
+import { RETRACT } from './retract.ts'
 import { listOf } from './schedules.ts'
 import { migrationSql } from './schema.ts'
+import { DUE_AFTER, DUE_UP_TO } from './turns.ts'
+import { ORPHANS, SHELVES, sweepOf } from './upkeep.ts'
 
 let database: Database
 
@@ -14,7 +25,7 @@ const planOf = (text: string): string[] =>
 
 /** Lines that read a table or an index of ours from one end to the other. */
 const scans = (text: string): string[] =>
-  planOf(text).filter((line) => /SCAN (?:\w+ USING|everytick_|[cs]\b)/.test(line))
+  planOf(text).filter((line) => /SCAN (?:\w+ USING|everytick_|[cors]\b)/.test(line))
 
 beforeAll(async () => {
   database = await openDatabase(':memory:')
@@ -27,12 +38,22 @@ afterAll(() => database.close())
 function fill(): void {
   database.exec(`
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000)
-    insert into everytick_cursors select 'c' || i, i, 0, 1 from n;
-    insert into everytick_schedules select schedule_id, 'w', schedule_id, 1, '{}', 'j', 'q', '{}', 5, '{}', '{}', '', '[]',
-      '{}', iif(next_at % 10, 'api', 'code'), 0, 0, null, null from everytick_cursors;
+    insert into everytick_cursors (schedule_id, next_at, watermark_at, revision) select 'c' || i, i, 0, 1 from n;
+    insert into everytick_schedules (id, workspace, key, revision, timing, job, queue, payload, priority, policy, catch_up,
+      description, tags, metadata, source, created_at, updated_at) select schedule_id, 'w', schedule_id, 1, '{}', 'j', 'q', '{}', 5, '{}', '{}', '', '[]',
+      '{}', iif(next_at % 10, 'api', 'code'), 0, 0 from everytick_cursors;
+    update everytick_schedules set pause = '{"by":"sync","at":5}' where rowid % 100 = 0;
     insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, due_at, created_at, payload, policy)
       select schedule_id, 'w', 'j', 'q', 'pending', 'enqueue', 5, next_at, 0, '{}', '{}' from everytick_cursors;
     update everytick_runs set state = 'running', worker_id = 'w1', lease_until = due_at where rowid % 2;
+    insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, schedule_id, scheduled_at, due_at, created_at,
+      payload, policy, lane, overlap, gate)
+      select 'l' || next_at, 'w' || (next_at % 50), 'j', 'q', 'pending', iif(next_at % 9, 'schedule', 'backfill'), 5,
+        's' || (next_at % 100), next_at, next_at, 0, '{}', '{}', 'lane' || (next_at / 10), 'queue',
+        iif(next_at % 10, iif(next_at % 3, 'closed', 'waiting'), 'open') from everytick_cursors;
+    insert into everytick_non_runs select schedule_id, next_at, next_at, 1, 'skipped', 'paused', next_at, '' from everytick_cursors;
+    insert into everytick_revisions (schedule_id, workspace, key, kind, revision, at, by, cut_at, before, after)
+      select 's' || (next_at % 100), 'w', 'k', 'edited', 1, next_at, 'ana', 0, '{}', '{}' from everytick_cursors;
     insert into everytick_history (id, workspace, job, queue, state, trigger, priority, due_at, created_at, payload, policy,
       attempt, fence, finished_at, cancel_requested)
       select id, 'w', 'j', 'q', 'succeeded', 'enqueue', 5, due_at, due_at, '{}', '{}', 1, 1, due_at, 0 from everytick_runs;
@@ -52,12 +73,69 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
   })
 
   it('claim due runs by the index of pending runs, and never pass over those still to come', () => {
-    expect(scans(CLAIM)).toEqual([])
-    const inner = planOf(CLAIM).filter((line) => line.includes('everytick_runs_pending'))
-    expect(inner).toEqual([expect.stringMatching(/\(queue=\? AND priority=\? AND due_at<\?\)/)])
-    expect(planOf(CLAIM).join()).not.toContain('TEMP B-TREE FOR ORDER BY')
+    expect(planOf(DUE_RUNS)).toEqual([
+      expect.stringMatching(/^SEARCH .*everytick_runs_pending \(queue=\? AND priority=\? AND due_at<\?\)/),
+    ])
+    expect(planOf(DUE_RUNS_OF)).toEqual([
+      expect.stringMatching(/INDEX everytick_runs_turn \(queue=\? AND workspace=\? AND priority=\? AND due_at<\?\)/),
+    ])
+    expect(planOf(CLAIM)[0]).toBe('SEARCH everytick_runs USING INTEGER PRIMARY KEY (rowid=?)')
     expect(scans(NEXT_DUE)).toEqual([])
     expect(planOf(NEXT_DUE).join()).toContain('everytick_runs_pending (queue=? AND priority=? AND due_at>?)')
+  })
+
+  it('go from workspace to workspace in turn, and see of each no more than whether something is due', () => {
+    for (const text of [DUE_AFTER, DUE_UP_TO]) {
+      expect(scans(text)).toEqual([])
+      expect(planOf(text).join()).toMatch(/everytick_runs_turn \(queue=\? AND workspace>\?/)
+      expect(planOf(text).join()).toContain('everytick_runs_turn (queue=? AND workspace=? AND priority=? AND due_at<?)')
+      expect(planOf(text).join()).not.toContain('TEMP B-TREE')
+    }
+  })
+
+  it('count what runs, and what waits, by indexes that have nothing else', () => {
+    for (const text of [RUNNING, RUNNING_BY_QUEUE]) {
+      expect(planOf(text)[0]).toMatch(/^SCAN everytick_runs USING COVERING INDEX everytick_runs_lease$/)
+    }
+    expect(scans(READY)).toEqual([])
+    expect(planOf(READY).join()).toContain('everytick_runs_pending (queue=? AND priority=? AND due_at<?)')
+    const gated = /^SCAN everytick_runs USING INDEX everytick_runs_(?:gated|closed)$/
+    expect(scans(PENDING_QUEUES).filter((line) => !gated.test(line))).toEqual([])
+  })
+
+  it('look into lanes by their indexes, and read those behind the gate in line', () => {
+    for (const text of [TAKEN, LOOK, LOOK_AT, OPEN_RUN, RUNS_IN_LINE]) expect(scans(text)).toEqual([])
+    expect(planOf(LOOK).join()).toMatch(/SEARCH r USING .*INDEX everytick_runs_gated \(lane>\?\)/)
+    expect(planOf(LOOK).join()).toMatch(/SEARCH r USING .*INDEX everytick_runs_closed \(lane=\? AND due_at<\?\)/)
+    expect(planOf(OPEN_RUN).join()).toMatch(/INDEX everytick_runs_lane \(lane=\?\)/)
+    for (const text of [LOOK, RUNS_IN_LINE]) expect(planOf(text).join()).not.toContain('TEMP B-TREE')
+  })
+
+  it('retract by the index of occurrences', () => {
+    expect(planOf(RETRACT)).toEqual([expect.stringMatching(/everytick_runs_occurrence \(schedule_id=\?/)])
+  })
+
+  it('tell the ledger of a schedule by its own indexes, and never read another’s', () => {
+    for (const text of [NON_RUNS, SLOTS, REVISIONS, GROW]) expect(scans(text)).toEqual([])
+    expect(planOf(NON_RUNS).join()).toContain('everytick_non_runs_schedule (schedule_id=? AND to_at>?)')
+    expect(planOf(GROW).join()).toContain('everytick_non_runs_schedule (schedule_id=? AND to_at=?)')
+    for (const index of ['everytick_runs_occurrence', 'everytick_runs_backfill', 'everytick_history_slot']) {
+      expect(planOf(SLOTS).join()).toContain(`${index} (schedule_id=? AND scheduled_at>? AND scheduled_at<?)`)
+    }
+    expect(planOf(REVISIONS).join()).toContain('everytick_revisions_schedule (schedule_id=?)')
+  })
+
+  it('forget by the age of what is forgotten', () => {
+    for (const shelf of SHELVES) expect(scans(sweepOf(shelf)).filter((line) => !line.includes('workers'))).toEqual([])
+    const orphans = planOf(`select 1 from everytick_schedules where ${ORPHANS}`).join()
+    expect(orphans).toMatch(/INDEX everytick_schedules_orphans \(<expr><\?\)/)
+  })
+
+  it('list backfills by schedule, and those that run, by their own indexes', () => {
+    const plan = (filter: Partial<Parameters<typeof backfillsOf>[0]>): string =>
+      planOf(backfillsOf({ limit: 10, ...filter }).text).join()
+    expect(plan({ scheduleId: 's' })).toContain('everytick_backfills_schedule (schedule_id=?)')
+    expect(plan({ state: 'running' })).toContain('INDEX everytick_backfills_running')
   })
 
   it('find ended leases by the index of leases', () => {

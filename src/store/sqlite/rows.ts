@@ -1,8 +1,9 @@
 /** How rows become runs and schedules, and which text may become part of a row; which rows is each verb's business. */
 import { EverytickError } from '../../errors.ts'
+import { pauseDetail } from '../../plan/non-run.ts'
 import type { DueSchedule } from '../../plan/plan.ts'
 import type { Run } from '../../run/run.ts'
-import type { Schedule } from '../../schedule/schedule.ts'
+import type { Pause, Schedule } from '../../schedule/schedule.ts'
 
 // One JSON text per row costs half of what a driver takes to hand over the columns one by one.
 const objectOf = (properties: Readonly<Record<string, string>>): string =>
@@ -10,7 +11,7 @@ const objectOf = (properties: Readonly<Record<string, string>>): string =>
     .map(([name, expression]) => `'${name}', ${expression}`)
     .join(', ')})`
 
-const runAs = (end: { leaseUntil: string; finishedAt: string; result: string }): string =>
+const runAs = (end: { gate: string; leaseUntil: string; finishedAt: string; result: string }): string =>
   objectOf({
     id: 'id',
     workspace: 'workspace',
@@ -23,6 +24,8 @@ const runAs = (end: { leaseUntil: string; finishedAt: string; result: string }):
     scheduledAt: 'scheduled_at',
     slotStartAt: 'slot_start_at',
     dueAt: 'due_at',
+    lane: 'lane',
+    overlap: 'overlap',
     createdAt: 'created_at',
     payload: 'json(payload)',
     policy: 'json(policy)',
@@ -38,8 +41,13 @@ const runAs = (end: { leaseUntil: string; finishedAt: string; result: string }):
   })
 
 /** A row of the hot table, and one of history, as a run. */
-export const LIVE_RUN = `${runAs({ leaseUntil: 'lease_until', finishedAt: 'null', result: 'null' })} as run`
-export const FINISHED_RUN = `${runAs({ leaseUntil: 'null', finishedAt: 'finished_at', result: 'json(result)' })} as run`
+export const LIVE_RUN = `${runAs({ gate: 'gate', leaseUntil: 'lease_until', finishedAt: 'null', result: 'null' })} as run`
+export const FINISHED_RUN = `${runAs({
+  gate: `'open'`,
+  leaseUntil: 'null',
+  finishedAt: 'finished_at',
+  result: 'json(result)',
+})} as run`
 
 export interface RunRow {
   readonly run: string
@@ -54,12 +62,15 @@ const dueProperties = {
   revision: 's.revision',
   timing: 'json(s.timing)',
   catchUp: 'json(s.catch_up)',
+  firing: 'json(s.firing)',
   nextAt: 'c.next_at',
   watermarkAt: 'c.watermark_at',
+  made: 'c.made',
+  pause: 'json(s.pause)',
 }
 
 /** A schedule `s` with its cursor `c`: what planning needs, and all of it. */
-export const DUE_SCHEDULE = `${objectOf({ ...dueProperties, pausedUntil: "s.pause ->> 'until'" })} as schedule`
+export const DUE_SCHEDULE = `${objectOf(dueProperties)} as schedule`
 export const SCHEDULE = `${objectOf({
   ...dueProperties,
   job: 's.job',
@@ -72,8 +83,10 @@ export const SCHEDULE = `${objectOf({
   metadata: 'json(s.metadata)',
   source: 's.source',
   createdAt: 's.created_at',
+  createdBy: 's.created_by',
   updatedAt: 's.updated_at',
-  pause: 'json(s.pause)',
+  updatedBy: 's.updated_by',
+  sinceAt: 's.since_at',
   quarantine: 'json(s.quarantine)',
 })} as schedule`
 
@@ -81,7 +94,10 @@ export interface ScheduleRow {
   readonly schedule: string
 }
 
-export const dueOf = ({ schedule }: ScheduleRow): DueSchedule => JSON.parse(schedule) as DueSchedule
+export function dueOf({ schedule }: ScheduleRow): DueSchedule {
+  const { pause, ...due } = JSON.parse(schedule) as DueSchedule & { readonly pause: Pause | null }
+  return { ...due, pausedUntil: pause?.until ?? null, pauseDetail: pause === null ? '' : pauseDetail(pause) }
+}
 export const scheduleOf = ({ schedule }: ScheduleRow): Schedule => JSON.parse(schedule) as Schedule
 
 /** Half of a surrogate pair without the other. */

@@ -1,44 +1,28 @@
-/** Runs made by hand in SQLite, and what operators do to runs; grants and their ends are `claims.ts`. */
-import { toJsonText } from '../../json.ts'
+/** What people do to runs in SQLite: make them by hand, cancel them, bring failed ones back; grants and their ends are `claims.ts`. */
 import type { Clock } from '../../time/clock.ts'
-import type { Enqueued, NewRun, RunStore } from '../contract/runs.ts'
+import type { RunStore } from '../contract/runs.ts'
+import { cancel } from './cancel.ts'
 import type { Connection } from './connection.ts'
-import type { Value } from './driver.ts'
-import { ANY_LEASE, finish } from './finish.ts'
+import { enqueueAll, readRun } from './enqueue.ts'
 import { journal } from './journal.ts'
-import { textOf } from './rows.ts'
-import { ask, play, playIn, type Steps } from './steps.ts'
+import { isBehind } from './lane-line.ts'
+import { play, playIn } from './steps.ts'
 import type { Wake } from './wake.ts'
 
-const INSERT = `
-  insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key,
-    schedule_revision, due_at, created_at, payload, policy, idempotency_key)
-  values (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-const REMEMBER = `
-  insert into everytick_idempotency (workspace, key, run_id, created_at) values (?, ?, ?, ?)
-  on conflict (workspace, key) do nothing
-  returning run_id`
-const RECALL = `select run_id from everytick_idempotency where workspace = ? and key = ?`
-const FIND = `
-  select state, fence, cancel_requested from everytick_runs where id = ?
-  union all select state, fence, cancel_requested from everytick_history where id = ?`
-const REQUEST_CANCEL = `update everytick_runs set cancel_requested = 1 where id = ?`
+const FAILED = `
+  select lane, scheduled_at, attempt, error from everytick_history
+  where id = ? and state = 'failed'`
 // The fence goes on growing over redrives, so that a worker of the series before can never settle this one.
 const REDRIVE = `
   insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key,
-    schedule_revision, scheduled_at, slot_start_at, due_at, created_at, payload, policy, fence, idempotency_key, error)
+    schedule_revision, scheduled_at, slot_start_at, due_at, lane, overlap, gate,
+    created_at, payload, policy, fence, idempotency_key, error)
   select id, workspace, job, queue, 'pending', trigger, priority, schedule_id, schedule_key,
-    schedule_revision, scheduled_at, slot_start_at, ?, created_at, payload, policy, fence, idempotency_key, error
+    schedule_revision, scheduled_at, slot_start_at, ?, lane, iif(lane is null, 'allow', 'queue'), ?,
+    created_at, payload, policy, fence, idempotency_key, error
   from everytick_history where id = ? and state = 'failed'
   returning queue`
-const FORGET = `delete from everytick_history where id = ? returning attempt, error`
-
-interface Ready {
-  readonly id: string
-  readonly workspace: string
-  readonly key: string | null
-  readonly values: readonly Value[]
-}
+const FORGET = `delete from everytick_history where id = ?`
 
 export function runStore(connection: Connection, clock: Clock, wake: Wake): RunStore {
   return {
@@ -51,19 +35,11 @@ export function runStore(connection: Connection, clock: Clock, wake: Wake): RunS
       wake.hint({ kind: 'runs', queues: [...new Set(runs.map((run) => run.queue))] })
       return answers
     },
-    cancel: (id, by) =>
-      connection.write(() => {
-        const [run] = connection.all<{ state: string; fence: number; cancel_requested: number }>(FIND, id, id)
-        if (run === undefined) return 'not_found'
-        if (run.state !== 'pending' && run.state !== 'running') return 'finished'
-        const at = clock.now()
-        if (run.cancel_requested === 0) journal(connection, { at, kind: 'cancel_requested', runId: id, data: { by } })
-        connection.run(REQUEST_CANCEL, id)
-        if (run.state === 'running') return 'cancelling'
-        const seen = { id, fence: run.fence, state: 'pending', leaseBy: ANY_LEASE } as const
-        finish(connection, seen, { state: 'cancelled', at, error: null, result: null, progress: null })
-        return 'cancelled'
-      }),
+    async cancel(id, by) {
+      const answer = await connection.write(() => cancel(connection, id, { at: clock.now(), by }))
+      if (answer === 'cancelling') wake.hint({ kind: 'cancels' })
+      return answer
+    },
     async redrive(ids, by) {
       if (ids.length === 0) return []
       const queues = new Set<string>()
@@ -77,50 +53,29 @@ export function runStore(connection: Connection, clock: Clock, wake: Wake): RunS
   }
 }
 
-/** Everything that can be refused is refused here, before the first row is written. */
-function readRun(run: NewRun, now: number): Ready {
-  const workspace = textOf(run.workspace, 'workspace')
-  const key = run.idempotencyKey === null ? null : textOf(run.idempotencyKey, 'idempotencyKey')
-  const dueAt = 'at' in run.due ? run.due.at : now + run.due.delayMs
-  const schedule = run.schedule ?? { id: null, key: null, revision: null }
-  const values = [
-    ...[run.id, workspace, textOf(run.job, 'job'), textOf(run.queue, 'queue'), run.trigger, run.priority],
-    ...[schedule.id, schedule.key, schedule.revision, dueAt, now],
-    ...[toJsonText(run.payload, { what: 'payload' }), toJsonText(run.policy, { what: 'policy' }), key],
-  ]
-  return { id: run.id, workspace, key, values }
-}
-
-function* enqueueAll(runs: readonly Ready[], now: number): Steps<Enqueued[]> {
-  const answers: Enqueued[] = []
-  for (const { id, workspace, key, values } of runs) {
-    const known = key === null ? undefined : yield* recall({ id, workspace, key }, now)
-    if (known === undefined) yield { text: INSERT, values }
-    answers.push(known === undefined ? { id, created: true } : { id: known, created: false })
-  }
-  return answers
-}
-
-/** The run that the key already stands for; undefined when it stands for this one from now on. */
-function* recall(run: { id: string; workspace: string; key: string }, now: number): Steps<string | undefined> {
-  const fresh = yield* ask(REMEMBER, run.workspace, run.key, run.id, now)
-  if (fresh.length > 0) return undefined
-  const [known] = yield* ask<{ run_id: string }>(RECALL, run.workspace, run.key)
-  return known?.run_id
-}
-
 interface Redrive {
   readonly at: number
   readonly by: string
   readonly queues: Set<string>
 }
 
+interface Failed {
+  readonly lane: string | null
+  readonly scheduled_at: number | null
+  readonly attempt: number
+  readonly error: string | null
+}
+
 function redrive(connection: Connection, id: string, { at, by, queues }: Redrive): boolean {
-  const [run] = connection.all<{ queue: string }>(REDRIVE, at, id)
+  const [failed] = connection.all<Failed>(FAILED, id)
+  if (failed === undefined) return false
+  const { lane } = failed
+  const waits = lane !== null && play(connection, isBehind({ lane, place: failed.scheduled_at ?? at, dueAt: at }, at))
+  const [run] = connection.all<{ queue: string }>(REDRIVE, at, waits ? 'waiting' : 'open', id)
   if (run === undefined) return false
   queues.add(run.queue)
-  const [past] = connection.all<{ attempt: number; error: string | null }>(FORGET, id)
-  const error = past?.error ? JSON.parse(past.error) : null
-  journal(connection, { at, kind: 'redriven', runId: id, data: { by, attempts: past?.attempt ?? 0, error } })
+  connection.run(FORGET, id)
+  const error = failed.error === null ? null : JSON.parse(failed.error)
+  journal(connection, { at, kind: 'redriven', runId: id, data: { by, attempts: failed.attempt, error } })
   return true
 }

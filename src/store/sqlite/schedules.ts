@@ -1,13 +1,11 @@
-/** Schedules as rows of SQLite: reading them, and parking, resuming and removing them; creating and changing is `put.ts`. */
-import { toJsonText } from '../../json.ts'
+/** Schedules as rows of SQLite: reading them, and the transactions in which they change; the changes are `put.ts` and `park.ts`. */
 import type { Clock } from '../../time/clock.ts'
 import type { Executor } from '../contract/executor.ts'
-import type { Resume, SchedulePage, ScheduleStore } from '../contract/schedules.ts'
+import type { SchedulePage, ScheduleStore } from '../contract/schedules.ts'
 import type { Connection } from './connection.ts'
 import type { Value } from './driver.ts'
-import { INSERT_NON_RUN, nonRunValues } from './non-runs.ts'
+import { pause, remove, resume } from './park.ts'
 import { putAll, readPuts } from './put.ts'
-import { retract } from './retract.ts'
 import { SCHEDULE, type ScheduleRow, scheduleOf } from './rows.ts'
 import { ask, play, playIn, type Steps } from './steps.ts'
 import type { Wake } from './wake.ts'
@@ -16,29 +14,6 @@ const READ = `
   select ${SCHEDULE}
   from everytick_schedules s join everytick_cursors c on c.schedule_id = s.id`
 const GET = `${READ} where s.workspace = ? and s.key = ?`
-const PAUSE = `
-  update everytick_schedules set pause = ?, updated_at = ? where workspace = ? and key = ?
-  returning id, quarantine is not null as quarantined`
-const PARK = `
-  update everytick_cursors set next_at = ?, watermark_at = min(watermark_at, ?) where schedule_id = ?`
-const RESUME = `
-  update everytick_schedules set pause = null, updated_at = ?
-  where workspace = ? and key = ? and pause is not null and revision = ?
-  returning id, quarantine is not null as quarantined`
-const MOVE = `
-  update everytick_cursors set next_at = ?, watermark_at = max(watermark_at, ?) where schedule_id = ?`
-const REMOVE = `delete from everytick_schedules where workspace = ? and key = ? returning id`
-const REMOVE_WORKSPACE = `delete from everytick_schedules where workspace = ? returning id`
-const REMOVE_CURSOR = `delete from everytick_cursors where schedule_id = ?`
-
-interface Id {
-  readonly id: string
-}
-
-/** A quarantine keeps the cursor parked, whatever else would move it. */
-interface Found extends Id {
-  readonly quarantined: number
-}
 
 export function scheduleStore(connection: Connection, clock: Clock, wake: Wake): ScheduleStore {
   /** On our connection, or inside the caller's transaction, whose commit other connections notice by themselves. */
@@ -55,8 +30,10 @@ export function scheduleStore(connection: Connection, clock: Clock, wake: Wake):
       const puts = readPuts(schedules)
       return change(() => putAll(puts, clock.now()), { tx, rows: puts.length })
     },
-    async get(workspace, key) {
-      const [row] = await connection.read(() => connection.all<ScheduleRow>(GET, workspace, key))
+    async get(workspace, key, tx) {
+      const [row] = tx
+        ? await playIn(tx, ask<ScheduleRow>(GET, workspace, key))
+        : await connection.read(() => connection.all<ScheduleRow>(GET, workspace, key))
       return row === undefined ? null : scheduleOf(row)
     },
     async list(page) {
@@ -64,29 +41,20 @@ export function scheduleStore(connection: Connection, clock: Clock, wake: Wake):
       const rows = await connection.read(() => connection.all<ScheduleRow>(text, ...values))
       return rows.map(scheduleOf)
     },
-    async pause(workspace, key, { reason, by, until }, tx) {
-      return change(
-        function* () {
-          const now = clock.now()
-          const words = toJsonText({ reason, by, at: now, until }, { what: 'pause' })
-          const [found] = yield* ask<Found>(PAUSE, words, now, workspace, key)
-          if (found === undefined) return false
-          yield* retract(found.id, now)
-          yield { text: PARK, values: [found.quarantined === 1 ? null : until, now, found.id] }
-          return true
-        },
-        { tx },
-      )
+    async pause(workspace, key, words, tx) {
+      return change(() => pause({ workspace, key, now: clock.now() }, words), { tx })
     },
     async resume(workspace, key, to, tx) {
-      return change(() => resume(workspace, key, { ...to, now: clock.now() }), { tx })
+      return change(() => resume({ workspace, key, now: clock.now() }, to), { tx })
     },
-    async remove(workspace, key, tx) {
-      const removed = await change(() => remove({ text: REMOVE, values: [workspace, key] }, clock.now()), { tx })
+    async remove(workspace, key, by, tx) {
+      const which = { where: 'workspace = ? and key = ?', values: [workspace, key] }
+      const removed = await change(() => remove(which, { now: clock.now(), by }), { tx })
       return removed > 0
     },
-    async removeWorkspace(workspace, tx) {
-      return change(() => remove({ text: REMOVE_WORKSPACE, values: [workspace] }, clock.now()), { tx })
+    async removeWorkspace(workspace, by, tx) {
+      const which = { where: 'workspace = ?', values: [workspace] }
+      return change(() => remove(which, { now: clock.now(), by }), { tx })
     },
   }
 }
@@ -105,21 +73,4 @@ export function listOf({ workspace, source, limit, after }: SchedulePage): { tex
     ...(after ? [after.workspace, after.key] : []),
   ]
   return { text: `${READ} ${where} order by s.workspace, s.key limit ?`, values: [...values, limit] }
-}
-
-function* resume(workspace: string, key: string, to: Resume & { readonly now: number }): Steps<boolean> {
-  const [found] = yield* ask<Found>(RESUME, to.now, workspace, key, to.revision)
-  if (found === undefined) return false
-  yield { text: MOVE, values: [found.quarantined === 1 ? null : to.nextAt, to.watermarkAt, found.id] }
-  for (const nonRun of to.nonRuns) yield { text: INSERT_NON_RUN, values: nonRunValues(found.id, nonRun, to.now) }
-  return true
-}
-
-function* remove(which: { text: string; values: string[] }, now: number): Steps<number> {
-  const gone = yield* ask<Id>(which.text, ...which.values)
-  for (const { id } of gone) {
-    yield* retract(id, now)
-    yield { text: REMOVE_CURSOR, values: [id] }
-  }
-  return gone.length
 }

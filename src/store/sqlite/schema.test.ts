@@ -98,4 +98,40 @@ describe('the schema of a SQLite file', () => {
     ] as const)
       await expect(insert(state, worker, lease)).rejects.toThrow('CHECK')
   })
+
+  it('is brought up to date from the first version on, with every row that was there', async () => {
+    const [first] = MIGRATIONS
+    await elsewhere(`
+      create table everytick_migrations (version integer not null primary key, name text not null, applied_at integer not null) strict;
+      ${first!.sql}
+      insert into everytick_migrations values (1, 'start', 0);
+      insert into everytick_schedules values ('s', 'w', 'k', 3, '{"kind":"once","at":9}', 'j', 'q', '{}', 5, '{}', '{}', '', '[]', '{}',
+        'api', 7, 8, null, null);
+      insert into everytick_cursors values ('s', 9, 7, 3);
+      insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, schedule_id, scheduled_at, due_at, created_at,
+        payload, policy) values ('r', 'w', 'j', 'q', 'pending', 'schedule', 5, 's', 9, 9, 8, '{}', '{}');
+      insert into everytick_non_runs values ('s', 1, 2, 2, 'missed', 'policy', 7);`)
+    const store = await openSqlite({ path })
+    const kept = { createdAt: 7, createdBy: 'api', sinceAt: 7, made: 0, nextAt: 9, firing: { overlap: 'skip' } }
+    expect(await store.schedules.get('w', 'k')).toMatchObject(kept)
+    expect(await store.history.run('r')).toMatchObject({ lane: null, overlap: 'allow', gate: 'open' })
+    expect(await store.history.nonRuns('s')).toMatchObject([{ reason: 'policy', detail: '', count: 2 }])
+    await store.close()
+  })
+
+  it('lets one run of a lane be open, and only open ones run', async () => {
+    await (await openSqlite({ path })).close()
+    const insert = (lane: string, gate: string, state = 'pending'): Promise<unknown[]> =>
+      elsewhere(`insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, due_at, created_at, payload,
+        policy, worker_id, lease_until, lane, overlap, gate)
+        values (hex(randomblob(4)), 'w', 'j', 'q', '${state}', 'enqueue', 5, 0, 0, '{}', '{}',
+          iif('${state}' = 'running', 'w1', null), iif('${state}' = 'running', 5, null),
+          ${lane}, iif(${lane} is null, 'allow', 'queue'), '${gate}')`)
+    for (const gate of ['open', 'closed', 'waiting']) await insert(`'a'`, gate)
+    await insert(`'b'`, 'open', 'running')
+    for (const lane of [`'a'`, `'b'`]) await expect(insert(lane, 'open')).rejects.toThrow('UNIQUE')
+    await expect(insert(`'c'`, 'waiting', 'running')).rejects.toThrow('CHECK')
+    await expect(insert('null', 'closed')).rejects.toThrow('CHECK')
+    await expect(insert(`'c'`, 'ajar')).rejects.toThrow('CHECK')
+  })
 })

@@ -7,10 +7,11 @@ import type { Connection } from './connection.ts'
 import { ANY_LEASE, finish, type Seen } from './finish.ts'
 import { journal } from './journal.ts'
 
-// The fence keeps a worker that lost its lease from giving back somebody else's attempt.
+// The fence keeps a worker that lost its lease from giving back somebody else's attempt. What is to be cancelled comes
+// back at once, so that it ends instead of keeping others waiting.
 const GIVE_BACK = `
   update everytick_runs
-  set state = 'pending', due_at = ?, attempt = attempt - ?, error = coalesce(?, error), progress = coalesce(?, progress),
+  set state = 'pending', due_at = iif(cancel_requested, ?, ?), attempt = attempt - ?, error = coalesce(?, error), progress = coalesce(?, progress),
     worker_id = null, lease_until = null
   where id = ? and fence = ? and state = 'running' and lease_until <= ?
   returning queue, attempt`
@@ -52,6 +53,8 @@ export function settleOne(connection: Connection, ready: ReadySettlement, turn: 
       ? finish(connection, held, { state: verdict.state, at: turn.now, error, result, progress })
       : giveBack(connection, { held, ready, verdict }, turn)
   if (accepted) return 'accepted'
+  // Somebody was quicker than the reaper, or the lease was renewed: nothing was done that could be lost.
+  if (onlyExpired) return 'refused'
   // Kept whole, since it may be the only trace of work that was done.
   const data = { workerId, fence, verdict: verdict as unknown as Json }
   journal(connection, { at: turn.now, kind: 'refused', runId: id, data })
@@ -67,7 +70,7 @@ interface GivenBack {
 function giveBack(connection: Connection, { held, ready, verdict }: GivenBack, { now, queues }: Turn): boolean {
   const { id, fence, leaseBy } = held
   const { delayMs, counts, reason } = verdict
-  const values = [now + delayMs, counts ? 0 : 1, ready.error, ready.progress, id, fence, leaseBy]
+  const values = [now, now + delayMs, counts ? 0 : 1, ready.error, ready.progress, id, fence, leaseBy]
   const [run] = connection.all<{ queue: string; attempt: number }>(GIVE_BACK, ...values)
   if (run === undefined) return false
   queues.add(run.queue)

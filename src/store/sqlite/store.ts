@@ -1,12 +1,16 @@
 /** Puts the SQLite store together: one connection, one clock, and the verbs over them. */
 import { type Clock, systemClock } from '../../time/clock.ts'
 import type { Store } from '../contract/store.ts'
+import { appStore } from './apps.ts'
+import { backfillStore } from './backfills.ts'
 import { claimStore } from './claims.ts'
 import { type Connection, connect } from './connection.ts'
 import { mayDamageSharedFile } from './driver.ts'
 import { historyStore } from './history.ts'
+import { laneStore } from './lanes.ts'
 import { lockStore } from './locks.ts'
 import { planningStore } from './planning.ts'
+import { queueStore } from './queues.ts'
 import { runStore } from './runs.ts'
 import { scheduleStore } from './schedules.ts'
 import { migrationSql, prepareSchema } from './schema.ts'
@@ -53,6 +57,10 @@ export function storeOn(connection: Connection, { path, clock }: { path: string;
     planning: planningStore(connection, clock, wake),
     runs: runStore(connection, clock, wake),
     claims: claimStore(connection, clock, wake),
+    lanes: laneStore(connection, clock, wake),
+    queues: queueStore(connection, clock, wake),
+    backfills: backfillStore(connection, clock, wake),
+    apps: appStore(connection, clock),
     history: historyStore(connection),
     locks: lockStore(connection, clock),
     workers: workerStore(connection, clock),

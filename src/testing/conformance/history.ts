@@ -13,6 +13,7 @@ import {
   MINUTE,
   newId,
   newRun,
+  nonRun,
   planFor,
   plannedAhead,
   putNew,
@@ -155,7 +156,7 @@ export const historyGroup: Group = (promise) => {
       for (const at of [1000, 2000]) {
         for (const schedule of schedules) {
           const now = (await store.schedules.get('default', schedule.key))!
-          const nonRuns = [{ state: 'missed', reason: 'window', fromAt: at, toAt: at, count: 1 }] as const
+          const nonRuns = [nonRun({ fromAt: at, toAt: at, count: 1 })]
           await store.planning.record([planFor(now, 0, { nonRuns, watermarkAt: at, nextAt: now.nextAt! + 1 })])
         }
         await advance(MINUTE)

@@ -1,7 +1,7 @@
 /** Whatever a user can write is kept, kept with the replacement character, or refused; it is never taken for SQL and never cut. */
 import { expect } from 'vitest'
 import type { Group } from './harness.ts'
-import { definitionOf, newId, newRun, putNew } from './samples.ts'
+import { definitionOf, newRun, putNew, putOf } from './samples.ts'
 
 const HOSTILE: readonly (readonly [name: string, text: string])[] = [
   ['quotes and SQL', `'"\`; drop table runs; -- $1 ?1 :a @b %s \\`],
@@ -41,7 +41,7 @@ export const hostileTextGroup: Group = (promise) => {
       { kills: 'a refused text leaves the store unusable' },
       async ({ store }) => {
         const definition = definitionOf({ workspace: text, key: text, job: text, queue: text, description: text })
-        const put = store.schedules.put([{ id: newId(), definition, nextAt: null, watermarkAt: 0 }])
+        const put = store.schedules.put([putOf(definition)])
         const refused = await put.then(
           () => false,
           () => true,

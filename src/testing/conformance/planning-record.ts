@@ -1,11 +1,13 @@
 /** Plans: each is written wholly or not at all, once, and only while its schedule still stands where the planner saw it. */
 import { expect } from 'vitest'
+import type { NonRun } from '../../plan/non-run.ts'
 import type { Group } from './harness.ts'
 import {
   claimed,
   DAY,
   MINUTE,
   newId,
+  nonRun,
   planFor,
   plannedAhead,
   putAgain,
@@ -27,11 +29,13 @@ export const planningRecordGroup: Group = (promise) => {
       const now = await store.now()
       expect(await store.planning.record([plan])).toEqual(['recorded'])
       const after = (await store.schedules.get('t_42', 'sync'))!
-      expect(after).toEqual({ ...schedule, nextAt: plan.nextAt, watermarkAt: plan.watermarkAt })
+      expect(after).toEqual({ ...schedule, nextAt: plan.nextAt, watermarkAt: plan.watermarkAt, made: 2 })
       const run = (await store.history.run(plan.runs[0]!.id))!
       expect(run).toEqual({
         ...what,
         ...plan.runs[0],
+        lane: null,
+        gate: 'open',
         state: 'pending',
         schedule: { id: schedule.id, key: 'sync', revision: 1 },
         createdAt: run.createdAt,
@@ -196,7 +200,7 @@ export const planningRecordGroup: Group = (promise) => {
       const [run] = await claimed(store)
       await settled(store, run!, SUCCEEDED)
       await advance(5 * DAY)
-      const retention = { historyMs: DAY, journalMs: DAY, idempotencyMs: DAY, workersMs: DAY }
+      const retention = { historyMs: DAY, journalMs: DAY, idempotencyMs: DAY, workersMs: DAY, orphansMs: DAY }
       while ((await store.upkeep.tidy(retention)).more);
       expect(await store.history.run(ids[0]!)).toBeNull()
       const back = { ...planFor(schedule, 1), runs: planFor({ ...schedule, nextAt: firstAt }, 1).runs }
@@ -209,15 +213,15 @@ export const planningRecordGroup: Group = (promise) => {
   promise('records occurrences that become no run', { kills: 'non-runs are dropped' }, async ({ store }) => {
     const schedule = await putNew(store)
     const now = await store.now()
-    const nonRuns = [missed(1), { ...missed(5), state: 'skipped', reason: 'paused', count: 3 } as const]
+    const paused = { state: 'skipped', reason: 'paused', detail: 'by ana: outage', count: 3 } as const
+    const nonRuns = [missed(1), { ...missed(5), ...paused }]
     await store.planning.record([planFor(schedule, 0, { nonRuns, watermarkAt: 6000 })])
     const kept = await store.history.nonRuns(schedule.id)
     expect(kept).toEqual(
-      nonRuns.map((one, i) => ({ ...one, scheduleId: schedule.id, recordedAt: kept[i]!.recordedAt })),
+      nonRuns.map(({ afterAt, ...one }, i) => ({ ...one, scheduleId: schedule.id, recordedAt: kept[i]!.recordedAt })),
     )
     expect(kept[0]!.recordedAt).toBeGreaterThanOrEqual(now)
   })
 }
 
-const missed = (at: number) =>
-  ({ state: 'missed', reason: 'window', fromAt: at * 1000, toAt: at * 1000 + 999, count: 10 }) as const
+const missed = (at: number): NonRun => nonRun({ fromAt: at * 1000, toAt: at * 1000 + 999, count: 10 })

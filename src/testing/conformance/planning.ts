@@ -1,7 +1,7 @@
 /** The cursor as planners see it: who is due, and that a schedule nobody can plan is set aside. What a plan writes is `planning-record.ts`. */
 import { expect } from 'vitest'
 import type { Group } from './harness.ts'
-import { DAY, HOUR, MINUTE, newId, planFor, putAgain, putNew } from './samples.ts'
+import { DAY, definitionOf, HOUR, MINUTE, newId, planFor, putAgain, putNew } from './samples.ts'
 
 const PAGE = { lookaheadMs: 10_000, limit: 10 }
 
@@ -33,8 +33,10 @@ export const planningGroup: Group = (promise) => {
     const first = await putNew(store, { workspace: 't_42', timing, catchUp }, { nextAt: 5000, watermarkAt: 4000 })
     await store.schedules.put([putAgain(first, { job: 'other' })])
     const { schedules } = await store.planning.due(PAGE)
-    const known = { id: first.id, workspace: 't_42', key: 'sync', revision: 2, timing, catchUp }
-    expect(schedules).toEqual([{ ...known, nextAt: 5000, watermarkAt: 4000, pausedUntil: null }])
+    const { firing } = definitionOf()
+    const known = { id: first.id, workspace: 't_42', key: 'sync', revision: 2, timing, catchUp, firing }
+    const state = { nextAt: 5000, watermarkAt: 4000, made: 0, pausedUntil: null, pauseDetail: '' }
+    expect(schedules).toEqual([{ ...known, ...state }])
   })
 
   promise('answers no more than it was asked for', { kills: 'the limit is ignored' }, async ({ store }) => {
@@ -97,7 +99,7 @@ export const planningGroup: Group = (promise) => {
       expect(await store.schedules.get('default', 'sync')).toMatchObject({ quarantine: null, nextAt: seen.nextAt })
       await store.planning.quarantine({ ...seen, revision: 2 }, { code: 'CRON_RANGE', message: 'hour 25' })
       const timing = { kind: 'once', at: seen.nextAt + HOUR } as const
-      const moved = putAgain(schedule, { timing }, timing.at)
+      const moved = putAgain({ ...schedule, revision: 2 }, { timing }, timing.at)
       expect(await store.schedules.put([moved])).toMatchObject([{ changed: true, nextAt: timing.at }])
       expect(await store.schedules.get('default', 'sync')).toMatchObject({ quarantine: null, nextAt: timing.at })
     },

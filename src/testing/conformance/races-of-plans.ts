@@ -4,7 +4,7 @@ import type { Plan } from '../../plan/plan.ts'
 import type { Store } from '../../store/contract/store.ts'
 import type { Group } from './harness.ts'
 import { race, racing } from './race.ts'
-import { claimed, definitionOf, MINUTE, newId, planFor, plannedAhead, putAgain, putNew, statesOf } from './samples.ts'
+import { claimed, definitionOf, MINUTE, planFor, plannedAhead, putAgain, putNew, putOf, statesOf } from './samples.ts'
 
 /** A store may call a plan stale when it waited long enough for somebody's lock; then the planner comes again. */
 async function nextPass(store: Store, plan: Plan, [answer]: readonly string[]): Promise<string[]> {
@@ -50,7 +50,7 @@ export const racesOfPlansGroup: Group = (declare) => {
       `creates one schedule while another creates it${suffix}`,
       'two creations fail on each other',
       async (subject) => {
-        const puts = [newId(), newId()].map((id) => ({ id, definition: definitionOf(), nextAt: null, watermarkAt: 0 }))
+        const puts = [putOf(definitionOf()), putOf(definitionOf())]
         const answer = await race(subject, {
           held: (store) => store.schedules.put([puts[0]!]),
           met: (store) => store.schedules.put([puts[1]!]),
@@ -62,6 +62,22 @@ export const racesOfPlansGroup: Group = (declare) => {
     )
   }
 
+  for (const ending of ['commit', 'rollback'] as const)
+    promise(
+      ending === 'commit'
+        ? 'leaves a schedule as another caller just changed it, and says so'
+        : 'changes a schedule when the change of another caller is undone',
+      'an edit does not look at what its caller saw',
+      async (subject) => {
+        const schedule = await putNew(subject.store)
+        const put = (job: string) => (store: Store) => store.schedules.put([putAgain(schedule, { job })])
+        const [answer] = await race(subject, { held: put('theirs'), met: put('ours'), ending })
+        const isCommit = ending === 'commit'
+        expect(answer).toMatchObject({ changed: !isCommit, differs: isCommit, revision: 2 })
+        expect((await subject.store.schedules.get('default', 'sync'))!.job).toBe(isCommit ? 'theirs' : 'ours')
+      },
+    )
+
   const retractions = [
     [
       'an edit',
@@ -69,8 +85,8 @@ export const racesOfPlansGroup: Group = (declare) => {
         store.schedules.put([putAgain(planned, { job: 'other' })]),
     ],
     ['a pause', (store: Store) => store.schedules.pause('default', 'sync', { reason: '', by: 'ana', until: null })],
-    ['a removal', (store: Store) => store.schedules.remove('default', 'sync')],
-    ['the removal of a workspace', (store: Store) => store.schedules.removeWorkspace('default')],
+    ['a removal', (store: Store) => store.schedules.remove('default', 'sync', 'ana')],
+    ['the removal of a workspace', (store: Store) => store.schedules.removeWorkspace('default', 'ana')],
   ] as const
   for (const [name, retract] of retractions)
     promise(
@@ -104,7 +120,7 @@ export const racesOfPlansGroup: Group = (declare) => {
       await subject.advance(MINUTE)
       await race<unknown, unknown>(subject, {
         held: (store) => claimed(store),
-        met: (store) => store.schedules.remove('default', 'sync'),
+        met: (store) => store.schedules.remove('default', 'sync', 'ana'),
         ending: 'commit',
       })
       expect(await statesOf(subject.store, ids)).toEqual(['running', null])

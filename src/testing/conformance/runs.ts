@@ -16,17 +16,20 @@ export const runsGroup: Group = (promise) => {
       policy,
       schedule: { id: newId(), key: 'sync', revision: 3 },
       due: { at: before + DAY },
+      lane: 't_42\ncrm',
+      overlap: 'queue',
       idempotencyKey: 'order-1',
     })
     expect(await store.runs.enqueue([given])).toEqual([{ id: given.id, created: true }])
     const run = (await store.history.run(given.id))!
-    const { due, ...kept } = given
+    const { due, slot, ...kept } = given
     expect(run).toEqual({
       ...kept,
       state: 'pending',
       scheduledAt: null,
       slotStartAt: null,
       dueAt: before + DAY,
+      gate: 'waiting',
       createdAt: run.createdAt,
       attempt: 0,
       fence: 0,
@@ -65,12 +68,13 @@ export const runsGroup: Group = (promise) => {
   )
 
   promise('writes all of a call or none', { kills: 'runs are written one by one' }, async ({ store }) => {
-    const taken = await enqueued(store)
+    const kept = await enqueued(store)
+    const bad = { priority: 10 }
     const fresh = [newRun({ idempotencyKey: 'order-1' }), newRun()]
-    await expect(store.runs.enqueue([...fresh, newRun({ id: taken })])).rejects.toThrow()
+    await expect(store.runs.enqueue([...fresh, newRun(bad)])).rejects.toThrow()
     const many = Array.from({ length: 2500 }, () => newRun())
-    await expect(store.runs.enqueue([...many, newRun({ id: taken })])).rejects.toThrow()
-    expect(await store.history.runs({}, { limit: 10 })).toHaveLength(1)
+    await expect(store.runs.enqueue([...many, newRun(bad)])).rejects.toThrow()
+    expect(await store.history.runs({}, { limit: 10 })).toMatchObject([{ id: kept }])
     expect(
       await statesOf(
         store,
@@ -80,6 +84,29 @@ export const runsGroup: Group = (promise) => {
     // The key of the first must not have been remembered either.
     expect(await store.runs.enqueue([fresh[0]!])).toEqual([{ id: fresh[0]!.id, created: true }])
   })
+
+  promise(
+    'makes no run a second time that is live, or that has made its occurrence good',
+    { kills: 'a repeated enqueue makes a run again' },
+    async ({ store }) => {
+      const slot = { scheduledAt: 60_000, slotStartAt: 0 }
+      const schedule = { id: newId(), key: 'sync', revision: 1 }
+      const done = newRun({ trigger: 'backfill', slot, schedule })
+      const [live, fresh] = [newRun({ queue: 'other' }), newRun()]
+      await store.runs.enqueue([live, done])
+      const [run] = await claimed(store)
+      await settled(store, run!, SUCCEEDED)
+      const before = await store.history.runs({}, { limit: 10 })
+      expect(await store.runs.enqueue([{ ...live, payload: 'new' }, fresh, done])).toEqual([
+        { id: live.id, created: false },
+        { id: fresh.id, created: true },
+        { id: done.id, created: false },
+      ])
+      const after = await store.history.runs({}, { limit: 10 })
+      expect(after.filter(({ id }) => id !== fresh.id)).toEqual(before)
+      expect(after).toHaveLength(3)
+    },
+  )
 
   promise(
     'adds nothing for an idempotency key that it remembers',

@@ -1,5 +1,6 @@
 /** Schedules, runs and plans to try a store with, and the few steps that most promises begin with; what must hold is said elsewhere. */
 import { randomUUID } from 'node:crypto'
+import type { NonRun } from '../../plan/non-run.ts'
 import { occurrenceId } from '../../plan/occurrence.ts'
 import type { Plan } from '../../plan/plan.ts'
 import type { Run } from '../../run/run.ts'
@@ -16,6 +17,15 @@ export const MINUTE = 60_000
 export const HOUR = 3_600_000
 export const DAY = 86_400_000
 
+/** Non-runs in words: what most promises leave aside. */
+export const nonRun = (change: Pick<NonRun, 'fromAt' | 'toAt' | 'count'> & Partial<NonRun>): NonRun => ({
+  state: 'missed',
+  reason: 'window',
+  detail: '',
+  afterAt: null,
+  ...change,
+})
+
 export const newId = (): string => randomUUID()
 
 const policy = { retry: { attempts: 3, backoff: 'exponential', baseMs: 1000, maxMs: 60_000 } } as const
@@ -31,6 +41,7 @@ export function definitionOf(change: Partial<ScheduleDefinition> = {}): Schedule
     priority: 5,
     policy,
     catchUp: { catchUp: 'latest', windowMs: DAY, limit: 100 },
+    firing: { overlap: 'allow', jitter: null, maxRuns: null, concurrencyKey: null },
     description: 'keeps the CRM in step',
     tags: ['crm'],
     metadata: { team: 'sales' },
@@ -38,6 +49,17 @@ export function definitionOf(change: Partial<ScheduleDefinition> = {}): Schedule
     ...change,
   }
 }
+
+/** What a caller asks for who saw no such schedule. */
+export const putOf = (definition: ScheduleDefinition, change: Partial<PutSchedule> = {}): PutSchedule => ({
+  id: newId(),
+  definition,
+  nextAt: null,
+  watermarkAt: 0,
+  from: null,
+  by: 'ana',
+  ...change,
+})
 
 /** A new schedule whose first occurrence is a minute from now, unless told otherwise. */
 export async function putNew(
@@ -47,17 +69,18 @@ export async function putNew(
 ): Promise<Schedule> {
   const now = await store.now()
   const definition = definitionOf(change)
-  await store.schedules.put([{ id: newId(), definition, nextAt: now + MINUTE, watermarkAt: now, ...cursor }])
+  await store.schedules.put([putOf(definition, { nextAt: now + MINUTE, watermarkAt: now, ...cursor })])
   return (await store.schedules.get(definition.workspace, definition.key))!
 }
 
-/** Puts the stored schedule again, with a change to its definition or to where its new timing begins. */
+/** Puts the schedule that the caller saw again, with a change to its definition or to where its new timing begins. */
 export function putAgain(schedule: Schedule, change: Partial<ScheduleDefinition>, at?: number): PutSchedule {
-  const { workspace, key, timing, job, queue, payload, priority, catchUp, description, tags, metadata, source } =
-    schedule
-  const rest = { payload, priority, policy: schedule.policy, catchUp, description, tags, metadata, source }
-  const definition = { workspace, key, timing, job, queue, ...rest, ...change }
-  return { id: newId(), definition, nextAt: at ?? schedule.nextAt, watermarkAt: schedule.watermarkAt }
+  const { workspace, key, timing, job, queue, payload, priority, policy, catchUp, firing } = schedule
+  const { description, tags, metadata, source, revision, sinceAt } = schedule
+  const words = { description, tags, metadata, source }
+  const definition = { workspace, key, timing, job, queue, payload, priority, policy, catchUp, firing, ...words }
+  const cursor = { nextAt: at ?? schedule.nextAt, watermarkAt: sinceAt }
+  return putOf({ ...definition, ...change }, { ...cursor, from: revision })
 }
 
 /** The plan by which the next `count` minutes, from the cursor on, become runs. */
@@ -73,6 +96,7 @@ export function planFor(
     slotStartAt: at - MINUTE,
     dueAt: at,
     trigger: 'schedule' as const,
+    overlap: 'allow' as const,
   }))
   return {
     scheduleId: schedule.id,
@@ -80,6 +104,7 @@ export function planFor(
     expectedNextAt: first,
     nextAt: first + count * MINUTE,
     watermarkAt: first + (count - 1) * MINUTE,
+    lane: null,
     runs,
     nonRuns: [],
     resumes: false,
@@ -118,6 +143,9 @@ export function newRun(change: Partial<NewRun> = {}): NewRun {
     payload: { account: 't_42' },
     policy,
     schedule: null,
+    slot: null,
+    lane: null,
+    overlap: 'allow',
     due: { delayMs: 0 },
     idempotencyKey: null,
     ...change,

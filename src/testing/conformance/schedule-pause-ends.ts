@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import type { Schedule } from '../../schedule/schedule.ts'
 import type { Group, Subject } from './harness.ts'
-import { DAY, HOUR, MINUTE, midway, planFor, putAgain, putNew, RETRACTED, statesOf } from './samples.ts'
+import { DAY, HOUR, MINUTE, midway, nonRun, planFor, putAgain, putNew, RETRACTED, statesOf } from './samples.ts'
 
 const SOON = { lookaheadMs: MINUTE, limit: 10 }
 const current = async ({ store }: Subject): Promise<Schedule> => (await store.schedules.get('default', 'sync'))!
@@ -41,13 +41,13 @@ export const schedulePauseEndsGroup: Group = (promise) => {
       const paused = await pausedForAnHour(subject)
       const until = paused.pause!.until!
       const passed = { fromAt: until - 59 * MINUTE, toAt: until, count: 60 }
-      const nonRuns = [{ state: 'skipped', reason: 'paused', ...passed }] as const
+      const nonRuns = [nonRun({ state: 'skipped', reason: 'paused', detail: 'by ana: outage', ...passed })]
       const plan = planFor(paused, 0, { nextAt: until + MINUTE, watermarkAt: until, nonRuns, resumes: true })
       expect(await store.planning.record([{ ...plan, expectedNextAt: until - 1 }])).toEqual(['stale'])
       expect(await current(subject)).toEqual(paused)
       expect(await store.planning.record([plan])).toEqual(['recorded'])
       expect(await current(subject)).toMatchObject({ pause: null, nextAt: until + MINUTE, watermarkAt: until })
-      expect(await store.history.nonRuns(paused.id)).toMatchObject(nonRuns)
+      expect(await store.history.nonRuns(paused.id)).toMatchObject(nonRuns.map(({ afterAt, ...one }) => one))
     },
   )
 
@@ -69,7 +69,7 @@ export const schedulePauseEndsGroup: Group = (promise) => {
     const paused = await pausedForAnHour(subject)
     const timing = { kind: 'once', at: paused.nextAt! + DAY } as const
     for (const change of [{ job: 'other' }, { job: 'other', timing }]) {
-      const answer = await subject.store.schedules.put([putAgain(paused, change)])
+      const answer = await subject.store.schedules.put([putAgain(await current(subject), change)])
       expect(answer).toMatchObject([{ changed: true, nextAt: paused.nextAt }])
       expect(await current(subject)).toMatchObject({ nextAt: paused.nextAt, pause: { reason: 'outage' } })
     }

@@ -8,6 +8,7 @@ import {
   HOUR,
   MINUTE,
   midway,
+  nonRun,
   planFor,
   plannedAhead,
   putAgain,
@@ -51,7 +52,9 @@ export const schedulePausesGroup: Group = (promise) => {
     await store.schedules.pause('default', 'sync', { reason: 'outage', by: 'ana', until: null })
     const timing = { kind: 'once', at: schedule.nextAt! + DAY } as const
     for (const change of [{ job: 'other' }, { job: 'other', timing }]) {
-      expect(await store.schedules.put([putAgain(schedule, change)])).toMatchObject([{ changed: true, nextAt: null }])
+      expect(await store.schedules.put([putAgain((await current(subject))!, change)])).toMatchObject([
+        { changed: true, nextAt: null },
+      ])
       expect(await current(subject)).toMatchObject({ nextAt: null, pause: { reason: 'outage' } })
     }
   })
@@ -66,11 +69,11 @@ export const schedulePausesGroup: Group = (promise) => {
       await subject.advance(HOUR)
       const { revision } = (await current(subject))!
       const passed = { fromAt: firstAt + 2 * MINUTE, toAt: firstAt + 61 * MINUTE, count: 60 }
-      const nonRuns = [{ state: 'skipped', reason: 'paused', ...passed }] as const
-      const change = { revision, nextAt: firstAt + 62 * MINUTE, watermarkAt: passed.toAt, nonRuns }
+      const nonRuns = [nonRun({ state: 'skipped', reason: 'paused', detail: 'by ana: outage', ...passed })]
+      const change = { revision, nextAt: firstAt + 62 * MINUTE, watermarkAt: passed.toAt, nonRuns, by: 'ana' }
       expect(await store.schedules.resume('default', 'sync', change)).toBe(true)
       expect(await current(subject)).toMatchObject({ pause: null, nextAt: change.nextAt, watermarkAt: passed.toAt })
-      expect(await store.history.nonRuns(schedule.id)).toMatchObject(nonRuns)
+      expect(await store.history.nonRuns(schedule.id)).toMatchObject(nonRuns.map(({ afterAt, ...one }) => one))
       const due = await store.planning.due({ lookaheadMs: HOUR, limit: 10 })
       expect(due.schedules).toMatchObject([{ id: schedule.id, nextAt: change.nextAt }])
     },
@@ -84,7 +87,7 @@ export const schedulePausesGroup: Group = (promise) => {
       await midway(subject)
       await store.schedules.pause('default', 'sync', { reason: 'outage', by: 'ana', until: null })
       const { revision, watermarkAt } = (await current(subject))!
-      const change = { revision, nextAt: watermarkAt + MINUTE, watermarkAt: watermarkAt - HOUR, nonRuns: [] }
+      const change = { revision, nextAt: watermarkAt + MINUTE, watermarkAt: watermarkAt - HOUR, nonRuns: [], by: 'ana' }
       expect(await store.schedules.resume('default', 'sync', change)).toBe(true)
       expect(await current(subject)).toMatchObject({ watermarkAt, nextAt: change.nextAt })
     },
@@ -100,7 +103,13 @@ export const schedulePausesGroup: Group = (promise) => {
       await store.planning.quarantine(seen, { code: 'CRON_RANGE', message: 'hour 25' })
       await store.schedules.pause('default', 'sync', { reason: 'outage', by: 'ana', until: null })
       const { revision, watermarkAt } = (await current(subject))!
-      await store.schedules.resume('default', 'sync', { revision, nextAt: seen.nextAt, watermarkAt, nonRuns: [] })
+      await store.schedules.resume('default', 'sync', {
+        revision,
+        nextAt: seen.nextAt,
+        watermarkAt,
+        nonRuns: [],
+        by: 'ana',
+      })
       expect(await current(subject)).toMatchObject({ pause: null, nextAt: null, quarantine: { code: 'CRON_RANGE' } })
     },
   )
@@ -111,8 +120,8 @@ export const schedulePausesGroup: Group = (promise) => {
     async (subject) => {
       const { store } = subject
       const schedule = await putNew(store)
-      const nonRuns = [{ state: 'skipped', reason: 'paused', fromAt: 1, toAt: 2, count: 2 }] as const
-      const change = { revision: schedule.revision, nextAt: 5, watermarkAt: 4, nonRuns }
+      const nonRuns = [nonRun({ state: 'skipped', reason: 'paused', fromAt: 1, toAt: 2, count: 2 })]
+      const change = { revision: schedule.revision, nextAt: 5, watermarkAt: 4, nonRuns, by: 'ana' }
       expect(await store.schedules.resume('default', 'sync', change)).toBe(false)
       expect(await current(subject)).toEqual(schedule)
       await store.schedules.pause('default', 'sync', { reason: 'outage', by: 'ana', until: null })
@@ -131,8 +140,8 @@ export const schedulePausesGroup: Group = (promise) => {
     async (subject) => {
       const { store } = subject
       const { schedule, ids } = await midway(subject)
-      expect(await store.schedules.remove('default', 'sync')).toBe(true)
-      expect(await store.schedules.remove('default', 'sync')).toBe(false)
+      expect(await store.schedules.remove('default', 'sync', 'ana')).toBe(true)
+      expect(await store.schedules.remove('default', 'sync', 'ana')).toBe(false)
       expect(await current(subject)).toBeNull()
       expect(await statesOf(store, ids)).toEqual(RETRACTED)
       expect((await store.planning.due({ lookaheadMs: DAY, limit: 10 })).schedules).toEqual([])
@@ -154,8 +163,8 @@ export const schedulePausesGroup: Group = (promise) => {
         await plannedAhead(store, 2, { workspace: 't_2', key: 'a' }),
       ]
       await subject.advance(MINUTE)
-      expect(await store.schedules.removeWorkspace('t_1')).toBe(2)
-      expect(await store.schedules.removeWorkspace('t_1')).toBe(0)
+      expect(await store.schedules.removeWorkspace('t_1', 'ana')).toBe(2)
+      expect(await store.schedules.removeWorkspace('t_1', 'ana')).toBe(0)
       expect(await store.schedules.list({ limit: 10 })).toEqual([c.schedule])
       for (const { ids } of [a, b]) expect(await statesOf(store, ids)).toEqual(['pending', null])
       expect(await statesOf(store, c.ids)).toEqual(['pending', 'pending'])

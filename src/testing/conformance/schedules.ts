@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import type { ScheduleDefinition } from '../../schedule/schedule.ts'
 import type { Group } from './harness.ts'
-import { DAY, definitionOf, HOUR, MINUTE, newId, putAgain, putNew } from './samples.ts'
+import { DAY, definitionOf, HOUR, MINUTE, newId, putAgain, putNew, putOf } from './samples.ts'
 
 /** One change to each part of a definition. */
 const CHANGES: { readonly [K in Exclude<keyof ScheduleDefinition, 'workspace' | 'key'>]: ScheduleDefinition[K] } = {
@@ -13,6 +13,7 @@ const CHANGES: { readonly [K in Exclude<keyof ScheduleDefinition, 'workspace' | 
   priority: 9,
   policy: { retry: { attempts: 1, backoff: 'fixed', baseMs: 5, maxMs: 5 }, timeoutMs: 9 },
   catchUp: { catchUp: 'all', windowMs: HOUR, limit: 5 },
+  firing: { overlap: 'queue_one', jitter: { max: { share: 0.1 }, per: 'schedule' }, maxRuns: 7, concurrencyKey: 'crm' },
   description: 'another sentence',
   tags: ['crm', 'new'],
   metadata: null,
@@ -24,12 +25,13 @@ export const schedulesGroup: Group = (promise) => {
     const now = await store.now()
     const id = newId()
     const definition = definitionOf({ ...CHANGES, workspace: 't_42', metadata: { a: [1, null] } })
-    const put = await store.schedules.put([{ id, definition, nextAt: now + HOUR, watermarkAt: now }])
-    expect(put).toEqual([{ id, created: true, changed: true, revision: 1, nextAt: now + HOUR }])
+    const put = await store.schedules.put([putOf(definition, { id, nextAt: now + HOUR, watermarkAt: now, by: 'bo' })])
+    expect(put).toEqual([{ id, created: true, changed: true, differs: false, revision: 1, nextAt: now + HOUR }])
     const schedule = (await store.schedules.get('t_42', 'sync'))!
     const rest = { revision: 1, pause: null, quarantine: null, nextAt: now + HOUR, watermarkAt: now }
+    const who = { createdBy: 'bo', updatedBy: 'bo', sinceAt: now, made: 0 }
     const { createdAt, updatedAt } = schedule
-    expect(schedule).toEqual({ id, ...definition, ...rest, createdAt, updatedAt })
+    expect(schedule).toEqual({ id, ...definition, ...rest, ...who, createdAt, updatedAt })
     expect(updatedAt).toBe(createdAt)
     expect(createdAt).toBeGreaterThanOrEqual(now)
   })
@@ -41,7 +43,14 @@ export const schedulesGroup: Group = (promise) => {
       const timings = [
         { kind: 'cron', cron: '0 9 * * 1-5', timezone: 'America/New_York' },
         { kind: 'interval', everyMs: 5000, anchorAt: -1 },
-        { kind: 'once', at: 1_900_000_000_123 },
+        { kind: 'once', at: 1_900_000_000_123, startAt: 5, endAt: 6 },
+        {
+          kind: 'any',
+          of: [
+            { kind: 'once', at: 5 },
+            { kind: 'interval', everyMs: 5000, anchorAt: 0 },
+          ],
+        },
       ] as const
       for (const timing of timings) {
         const schedule = await putNew(store, { key: timing.kind, timing }, { nextAt: null })
@@ -59,7 +68,8 @@ export const schedulesGroup: Group = (promise) => {
       const now = await store.now()
       // A caller computes the cursor anew each time; only a change of timing may use it.
       const again = { ...putAgain(schedule, {}), nextAt: now + DAY, watermarkAt: now }
-      const answer = { id: schedule.id, created: false, changed: false, revision: 1, nextAt: schedule.nextAt }
+      const same = { created: false, changed: false, differs: false, revision: 1 }
+      const answer = { id: schedule.id, ...same, nextAt: schedule.nextAt }
       expect(await store.schedules.put([again])).toEqual([answer])
       expect(await store.schedules.get('default', 'sync')).toEqual(schedule)
     },
@@ -101,7 +111,7 @@ export const schedulesGroup: Group = (promise) => {
     { kills: 'answers come in the order of the database' },
     async ({ store }) => {
       const [b, a] = [await putNew(store, { key: 'b' }), await putNew(store, { key: 'a' })]
-      const fresh = { ...putAgain(a, {}), definition: definitionOf({ key: 'A-new' }) }
+      const fresh = putOf(definitionOf({ key: 'A-new' }))
       const answers = await store.schedules.put([putAgain(b, { job: 'other' }), fresh, putAgain(a, {})])
       expect(answers).toMatchObject([
         { id: b.id, created: false, changed: true, revision: 2 },
@@ -116,8 +126,7 @@ export const schedulesGroup: Group = (promise) => {
     'refuses one key twice in one call, and writes nothing of it',
     { kills: 'the last of two definitions wins silently' },
     async ({ store }) => {
-      const twice = ['one', 'two'].map((job) => ({ id: newId(), definition: definitionOf({ job }) }))
-      const puts = twice.map((put) => ({ ...put, nextAt: null, watermarkAt: 0 }))
+      const puts = ['one', 'two'].map((job) => putOf(definitionOf({ job })))
       await expect(store.schedules.put(puts)).rejects.toMatchObject({ code: 'DUPLICATE_KEY' })
       expect(await store.schedules.list({ limit: 10 })).toEqual([])
     },

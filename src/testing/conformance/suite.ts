@@ -1,23 +1,34 @@
 /** The whole suite, one group per file of the store contract and for the races between its verbs; the promises stand in those files. */
 import { describe } from 'vitest'
 import type { Store } from '../../store/contract/store.ts'
+import { appsGroup } from './apps.ts'
+import { backfillsGroup } from './backfills.ts'
 import { claimsGroup } from './claims.ts'
 import { claimsRenewGroup } from './claims-renew.ts'
 import { claimsSettleGroup } from './claims-settle.ts'
 import { declareGroup, type Group, type StoreHarness } from './harness.ts'
 import { historyGroup } from './history.ts'
 import { hostileTextGroup } from './hostile-text.ts'
+import { laneMovesGroup } from './lane-moves.ts'
+import { lanesGroup } from './lanes.ts'
 import { locksGroup } from './locks.ts'
+import { nonRunsGroup } from './non-runs.ts'
 import { planningGroup } from './planning.ts'
 import { planningRecordGroup } from './planning-record.ts'
+import { queueLimitsGroup } from './queue-limits.ts'
+import { queuesGroup } from './queues.ts'
+import { racesOfLanesGroup } from './races-of-lanes.ts'
 import { racesOfPlansGroup } from './races-of-plans.ts'
 import { racesOfRunsGroup } from './races-of-runs.ts'
+import { retractionsGroup } from './retractions.ts'
+import { revisionsGroup } from './revisions.ts'
 import { runsGroup } from './runs.ts'
 import { runsOperatedGroup } from './runs-operated.ts'
 import { scheduleEditsGroup } from './schedule-edits.ts'
 import { schedulePauseEndsGroup } from './schedule-pause-ends.ts'
 import { schedulePausesGroup } from './schedule-pauses.ts'
 import { schedulesGroup } from './schedules.ts'
+import { slotsGroup } from './slots.ts'
 import { storeGroup } from './store.ts'
 import { transactionsGroup } from './transactions.ts'
 import { transitionsGroup } from './transitions.ts'
@@ -27,17 +38,28 @@ import { workersGroup } from './workers.ts'
 
 const GROUPS: Readonly<Record<string, readonly Group[]>> = {
   store: [storeGroup, hostileTextGroup],
-  schedules: [schedulesGroup, scheduleEditsGroup, schedulePausesGroup, schedulePauseEndsGroup],
-  planning: [planningGroup, planningRecordGroup],
+  schedules: [
+    schedulesGroup,
+    scheduleEditsGroup,
+    schedulePausesGroup,
+    schedulePauseEndsGroup,
+    retractionsGroup,
+    revisionsGroup,
+  ],
+  planning: [planningGroup, planningRecordGroup, nonRunsGroup],
   runs: [runsGroup, runsOperatedGroup],
   claims: [claimsGroup, claimsRenewGroup, claimsSettleGroup, transitionsGroup],
-  history: [historyGroup],
+  lanes: [lanesGroup, laneMovesGroup],
+  queues: [queuesGroup, queueLimitsGroup],
+  backfills: [backfillsGroup],
+  apps: [appsGroup],
+  history: [historyGroup, slotsGroup],
   locks: [locksGroup],
   workers: [workersGroup],
   upkeep: [upkeepGroup],
   wake: [wakeGroup],
   transactions: [transactionsGroup],
-  races: [racesOfPlansGroup, racesOfRunsGroup],
+  races: [racesOfPlansGroup, racesOfRunsGroup, racesOfLanesGroup],
 }
 
 /** Declares, as vitest tests, everything the engine relies on; each test gets a fresh store from the harness. */

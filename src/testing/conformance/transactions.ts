@@ -2,8 +2,20 @@
 import { expect } from 'vitest'
 import type { Executor } from '../../store/contract/executor.ts'
 import type { Store } from '../../store/contract/store.ts'
+import { newBackfill } from './backfills.ts'
 import type { Group } from './harness.ts'
-import { DAY, definitionOf, MINUTE, newId, newRun, plannedAhead, putAgain, putNew, statesOf } from './samples.ts'
+import {
+  DAY,
+  definitionOf,
+  MINUTE,
+  newRun,
+  nonRun,
+  plannedAhead,
+  putAgain,
+  putNew,
+  putOf,
+  statesOf,
+} from './samples.ts'
 
 interface Verb {
   readonly name: string
@@ -19,7 +31,7 @@ const VERBS: readonly Verb[] = [
   {
     name: 'put of a new schedule',
     prepare: async (store) => {
-      const put = { id: newId(), definition: definitionOf({ key: 'new' }), nextAt: 5000, watermarkAt: 0 }
+      const put = putOf(definitionOf({ key: 'new' }), { nextAt: 5000 })
       return (tx) => store.schedules.put([put], tx)
     },
   },
@@ -43,24 +55,36 @@ const VERBS: readonly Verb[] = [
       await putNew(store)
       await store.schedules.pause('default', 'sync', { reason: 'outage', by: 'ana', until: null })
       const { revision } = (await store.schedules.get('default', 'sync'))!
-      const nonRuns = [{ state: 'skipped', reason: 'paused', fromAt: 1, toAt: 2, count: 2 }] as const
+      const nonRuns = [nonRun({ state: 'skipped', reason: 'paused', fromAt: 1, toAt: 2, count: 2 })]
       const now = await store.now()
       return (tx) =>
-        store.schedules.resume('default', 'sync', { revision, nextAt: now + DAY, watermarkAt: now, nonRuns }, tx)
+        store.schedules.resume(
+          'default',
+          'sync',
+          { revision, nextAt: now + DAY, watermarkAt: now, nonRuns, by: 'ana' },
+          tx,
+        )
     },
   },
   {
     name: 'remove',
     prepare: async (store) => {
       await plannedAhead(store, 2)
-      return (tx) => store.schedules.remove('default', 'sync', tx)
+      return (tx) => store.schedules.remove('default', 'sync', 'ana', tx)
     },
   },
   {
     name: 'removeWorkspace',
     prepare: async (store) => {
       await plannedAhead(store, 2)
-      return (tx) => store.schedules.removeWorkspace('default', tx)
+      return (tx) => store.schedules.removeWorkspace('default', 'ana', tx)
+    },
+  },
+  {
+    name: 'backfill',
+    prepare: async (store) => {
+      const backfill = newBackfill(await putNew(store))
+      return (tx) => store.backfills.create(backfill, tx)
     },
   },
 ]
@@ -70,7 +94,8 @@ async function visible(store: Store): Promise<unknown> {
   const schedules = await store.schedules.list({ limit: 10 })
   const runs = await store.history.runs({}, { limit: 10 })
   const nonRuns = await Promise.all(schedules.map(({ id }) => store.history.nonRuns(id)))
-  return { schedules, runs, nonRuns }
+  const revisions = await Promise.all(schedules.map(({ id }) => store.history.revisions(id)))
+  return { schedules, runs, nonRuns, revisions, backfills: await store.backfills.list({ limit: 10 }) }
 }
 
 export const transactionsGroup: Group = (promise) => {
@@ -82,7 +107,7 @@ export const transactionsGroup: Group = (promise) => {
         const verb = await prepare(store)
         const before = await visible(store)
         const { tx, commit } = await begin()
-        expect(await verb(tx)).toBeTruthy()
+        expect(await verb(tx)).not.toBe(false)
         expect(await visible(store)).toEqual(before)
         await commit()
         expect(await visible(store)).not.toEqual(before)
@@ -133,7 +158,7 @@ export const transactionsGroup: Group = (promise) => {
       await store.schedules.put([putAgain(schedule, { job: 'other' })], tx)
       const [run] = await store.runs.enqueue([newRun()], tx)
       await store.schedules.pause('default', 'sync', { reason: 'outage', by: 'ana', until: null }, tx)
-      await store.schedules.remove('default', 'sync', tx)
+      await store.schedules.remove('default', 'sync', 'ana', tx)
       await rollback()
       expect(await visible(store)).toEqual(before)
       expect(await statesOf(store, [run!.id])).toEqual([null])

@@ -10,6 +10,7 @@ import {
   enqueued,
   HOUR,
   newRun,
+  nonRun,
   planFor,
   plannedAhead,
   putNew,
@@ -26,6 +27,7 @@ const keeping = (change: Partial<Retention>): Retention => ({
   journalMs: YEARS,
   idempotencyMs: YEARS,
   workersMs: YEARS,
+  orphansMs: YEARS,
   ...change,
 })
 
@@ -90,7 +92,7 @@ export const upkeepGroup: Group = (promise) => {
     { kills: 'the journal is never forgotten' },
     async ({ store, advance }) => {
       const schedule = await putNew(store)
-      const nonRuns = [{ state: 'missed', reason: 'window', fromAt: 1, toAt: 2, count: 2 }] as const
+      const nonRuns = [nonRun({ fromAt: 1, toAt: 2, count: 2 })]
       await store.planning.record([planFor(schedule, 0, { nonRuns, watermarkAt: 2 })])
       const run = await running(store)
       await settled(store, run, againIn(HOUR))
@@ -132,6 +134,33 @@ export const upkeepGroup: Group = (promise) => {
       await store.workers.beat({ id: 'here', ...info })
       await tidied(store, { workersMs: HOUR / 2 })
       expect(await store.workers.list()).toMatchObject([{ id: 'here' }])
+    },
+  )
+
+  promise(
+    'removes schedules that no code has any more, some time after they were paused for it',
+    { kills: 'orphans stay for ever' },
+    async ({ store, advance }) => {
+      const orphan = await putNew(store, { key: 'orphan' })
+      for (const key of ['young', 'theirs', 'active']) await putNew(store, { key })
+      const pause = (key: string, by: string): Promise<boolean> =>
+        store.schedules.pause('default', key, { reason: 'no code has it', by, until: null })
+      await pause('orphan', 'sync')
+      await pause('theirs', 'ana')
+      await advance(HOUR)
+      await pause('young', 'sync')
+      await tidied(store, { orphansMs: 2 * HOUR })
+      expect(await store.schedules.list({ limit: 10 })).toHaveLength(4)
+      await advance(1.5 * HOUR)
+      const { removed } = await tidied(store, { orphansMs: 2 * HOUR })
+      expect(removed).toBe(1)
+      const left = (await store.schedules.list({ limit: 10 })).map(({ key }) => key)
+      expect(left).toEqual(['active', 'theirs', 'young'])
+      const revisions = await store.history.revisions(orphan.id)
+      expect(revisions.map(({ kind }) => kind)).toEqual(['paused', 'removed'])
+      expect(await store.planning.due({ lookaheadMs: DAY, limit: 10 })).toMatchObject({
+        schedules: [{ key: 'active' }],
+      })
     },
   )
 

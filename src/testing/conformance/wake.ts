@@ -3,11 +3,12 @@ import { expect } from 'vitest'
 import type { Store } from '../../store/contract/store.ts'
 import type { Hint } from '../../store/contract/wake.ts'
 import type { Group } from './harness.ts'
-import { newRun, putNew } from './samples.ts'
+import { granted, move, plannedInLane } from './lane-samples.ts'
+import { MINUTE, newRun, putNew, running, SUCCEEDED, settled } from './samples.ts'
 
 interface Ear {
   /** Resolves with the first hint of this kind, or one that means everything, that comes after this call. */
-  hears(kind: 'runs' | 'schedules'): Promise<Hint>
+  hears(kind: 'runs' | 'schedules' | 'cancels'): Promise<Hint>
   readonly heard: readonly Hint[]
   stop(): Promise<void>
 }
@@ -52,6 +53,40 @@ export const wakeGroup: Group = (promise) => {
     await hint
     await ear.stop()
   })
+
+  promise(
+    'announces that running runs are to stop, whoever wants it',
+    { kills: 'a cancel wakes nobody' },
+    async ({ store, advance }) => {
+      const ear = await listening(store)
+      const run = await running(store)
+      const asked = ear.hears('cancels')
+      await store.runs.cancel(run.id, 'ana')
+      await asked
+      const { ids } = await plannedInLane(store, 2, { overlap: 'cancel_previous' })
+      await advance(2 * MINUTE)
+      await granted(store, ids[0]!)
+      const overtaken = ear.hears('cancels')
+      await move(store, { kind: 'cancel', id: ids[0]!, for: ids[1]! })
+      await overtaken
+      await ear.stop()
+    },
+  )
+
+  promise(
+    'announces a run that is let into its lane',
+    { kills: 'a run that is let in wakes nobody' },
+    async ({ store, advance }) => {
+      const { ids } = await plannedInLane(store, 2)
+      await advance(2 * MINUTE)
+      await settled(store, await granted(store, ids[0]!), SUCCEEDED)
+      const ear = await listening(store)
+      const hint = ear.hears('runs')
+      await move(store, { kind: 'open', id: ids[1]! })
+      await hint
+      await ear.stop()
+    },
+  )
 
   promise(
     'announces what other processes write',

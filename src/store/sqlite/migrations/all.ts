@@ -1,5 +1,6 @@
 /** Every migration in order; a new one is appended, and none that was released is ever edited. */
 import type { Migration } from '../../migrate.ts'
 import { start } from './0001-start.ts'
+import { policies } from './0002-policies.ts'
 
-export const MIGRATIONS: readonly Migration[] = [start]
+export const MIGRATIONS: readonly Migration[] = [start, policies]

@@ -1,0 +1,200 @@
+/** The claim in queues that are paused or have limits: counts and grants while it holds their rows; how much may be granted is decided by `run/queue-limits.ts`. */
+import { type Allowance, allowance, type QueueLimits, type RateLog, spend } from '../../run/queue-limits.ts'
+import type { ClaimRequest, Wanted } from '../contract/claims.ts'
+import { type ClaimRow, claimStatement, claimValues, MAY_START, type Part, partOf, unseen } from './claim.ts'
+import { type TurnRequest, turnStatement, turnValues } from './claim-turn.ts'
+import type { Connection } from './connection.ts'
+import { isBusy } from './failure.ts'
+import { msOf } from './rows.ts'
+import { type Ask, prepared, type Statement, texts } from './statement.ts'
+
+/** How long a claim waits for the queue's row, and how long whoever holds it may be silent before the server lets go. */
+const PATIENCE_MS = 200
+const SILENCE_MS = 5000
+/** When nothing was granted, though something may be due where nobody looked yet. */
+const SOON_MS = 50
+
+interface LookRow {
+  now: number
+  queue: string
+  limits: QueueLimits
+  paused: boolean
+  rate_log: RateLog
+  due: boolean
+  coming: number | null
+  /** How many runs each workspace has running; null when nobody asked or none has. */
+  running: Record<string, number> | null
+}
+
+/** A queue with what is wanted of it and what it allows. */
+interface Offer extends LookRow, Allowance {
+  readonly wanted: Wanted
+}
+
+export interface LimitedPart extends Part {
+  /** Queues that have no limits any more. */
+  readonly free: readonly string[]
+}
+
+export type ClaimLimited = (request: ClaimRequest) => Promise<LimitedPart>
+
+export function createClaimLimited(connection: Connection, schema: string): ClaimLimited {
+  const [look, log] = [lookStatement(schema), logStatement(schema)]
+  const [hold, holdFree] = [holdStatement(schema, ''), holdStatement(schema, 'skip locked')]
+  const [claim, turn] = [claimStatement(schema, 'held'), turnStatement(schema, 'held')]
+
+  const offers = async (wanted: readonly Wanted[], ask: Ask): Promise<Offer[]> => {
+    const rows = await ask<LookRow>(look, [texts(wanted.map(({ queue }) => queue))])
+    const byName = new Map(rows.map((row) => [row.queue, row]))
+    return wanted.map((one) => offerOf(byName.get(one.queue)!, one))
+  }
+
+  /** Inside a transaction that holds the queues. */
+  const grant = async (request: ClaimRequest, given: readonly Offer[], ask: Ask): Promise<Part[]> => {
+    const parts: Part[] = []
+    const inTurn = given.filter(({ wanted, limits }) => wanted.fair || limits.perWorkspace !== undefined)
+    const oldest = given.filter((offer) => !inTurn.includes(offer))
+    if (oldest.length > 0) {
+      const part = { ...request, wanted: oldest.map(({ wanted: { queue }, limit }) => ({ queue, limit })) }
+      parts.push(partOf(await ask<ClaimRow>(claim, claimValues(part)), part))
+    }
+    if (inTurn.length > 0) {
+      const part: TurnRequest = { ...request, wanted: inTurn.map(turnOf) }
+      parts.push(partOf(await ask<ClaimRow>(turn, turnValues(part)), part))
+    }
+    return parts
+  }
+
+  const claimHeld = (request: ClaimRequest, how: Statement): Promise<{ offers: Offer[]; parts: Part[] }> =>
+    connection.hot.transact(async (ask) => {
+      const names = request.wanted.map(({ queue }) => queue).sort()
+      const held = new Set((await ask<{ name: string }>(how, [texts(names)])).map(({ name }) => name))
+      const wanted = request.wanted.filter(({ queue }) => held.has(queue))
+      // In a statement of its own, which sees what was granted while this one waited.
+      const given = await offers(wanted, ask)
+      const open = given.filter(({ limit }) => limit > 0)
+      const parts = open.length > 0 ? await grant(request, open, ask) : []
+      const spent = open.flatMap(({ queue, limits, rate_log }) => {
+        const { granted, now } = grantedOf(parts, queue)
+        return limits.rateLimit && granted > 0 ? [{ queue, log: spend(rate_log, limits, { granted, now }) }] : []
+      })
+      if (spent.length > 0) {
+        const logs = texts(spent.map((one) => JSON.stringify(one.log)))
+        await ask(log, [texts(spent.map(({ queue }) => queue)), logs])
+      }
+      return { offers: given, parts }
+    })
+
+  return async (request) => {
+    // Most looks find that nothing is due, or that nothing may start: that much can be seen without holding anything.
+    const seen = await offers(request.wanted, connection.hot.ask)
+    const now = Math.max(...seen.map((offer) => offer.now))
+    const free = seen.filter(({ paused, limits }) => !paused && Object.keys(limits).length === 0)
+    const answer = { now, limited: [], free: free.map(({ queue }) => queue) }
+    const open = seen.filter(({ due, limit }) => due && limit > 0)
+    const idle = seen.filter((offer) => !open.includes(offer)).map((offer) => nextOf(offer, []))
+    if (open.length === 0) return { ...answer, runs: [], nextDueAt: earliest(idle), shared: {} }
+    const part = { ...request, wanted: open.map(({ wanted }) => wanted) }
+    const held = await claimHeld(part, hold).catch((error: unknown) => {
+      if (!isBusy(error)) throw error
+      // Whoever holds one of them must not hold up the others.
+      return open.length > 1 ? claimHeld(part, holdFree) : null
+    })
+    // Somebody holds the queue for longer than usual.
+    if (!held) return { ...answer, runs: [], nextDueAt: now + SOON_MS, shared: {} }
+    return {
+      ...answer,
+      now: Math.max(now, ...held.parts.map((part) => part.now)),
+      runs: held.parts.flatMap(({ runs }) => runs),
+      nextDueAt: earliest([
+        ...(held.offers.length < open.length ? [now + SOON_MS] : []),
+        ...idle,
+        ...held.offers.map((offer) => nextOf(offer, held.parts)),
+      ]),
+      shared: Object.assign({}, ...held.parts.map(({ shared }) => shared)),
+    }
+  }
+}
+
+function offerOf(row: LookRow, wanted: Wanted): Offer {
+  if (row.paused) return { ...row, wanted, limit: 0, againAt: null }
+  const running = Object.values(row.running ?? {}).reduce((sum, number) => sum + number, 0)
+  const { rate_log: log, now } = row
+  return { ...row, wanted, ...allowance(row.limits, { wanted: wanted.limit, running, log, now }) }
+}
+
+const turnOf = ({ wanted, limit, limits: { perWorkspace }, running }: Offer): TurnRequest['wanted'][number] =>
+  perWorkspace === undefined ? { ...wanted, limit } : { ...wanted, limit, perWorkspace, running: running ?? {} }
+
+function grantedOf(parts: readonly Part[], queue: string): { granted: number; now: number } {
+  const granted = parts.reduce((sum, { runs }) => sum + runs.filter((run) => run.queue === queue).length, 0)
+  return { granted, now: Math.max(...parts.map(({ now }) => now)) }
+}
+
+/**
+ * When to look at a queue again. Where something is due and may not start, that is when the rate allows more; one that is
+ * paused, or works on as much as it may, has no such instant: whoever ends a run, or lifts the pause, says so.
+ */
+function nextOf(
+  { queue, paused, due, limit, againAt, coming, wanted, limits, now }: Offer,
+  parts: readonly Part[],
+): number | null {
+  if (paused) return null
+  const { granted } = grantedOf(parts, queue)
+  if (due && granted === limit && limit < wanted.limit) return againAt
+  if (limit === 0) return againAt
+  const more = granted < limit && parts.some(({ shared }) => shared[queue]?.more)
+  if (more) return limits.perWorkspace !== undefined && granted === 0 ? now + SOON_MS : now
+  return coming
+}
+
+const earliest = (instants: readonly (number | null)[]): number | null => {
+  const known = instants.filter((at) => at !== null)
+  return known.length === 0 ? null : Math.min(...known)
+}
+
+/** Runs are counted only where a limit asks for it; those that run are few, whatever waits. */
+export const lookStatement = (schema: string): Statement =>
+  prepared(`
+with clock as materialized (select ${schema}.now_at() as now),
+asked as materialized (
+  select list.queue, q.limits, q.pause, q.rate_log from unnest(${unseen(1, 'text')}) as list (queue)
+  left join lateral (select limits, pause, rate_log from ${schema}.queues where name = list.queue limit 1) q on true
+),
+counted as materialized (
+  select r.queue, r.workspace, count(*) as number from ${schema}.runs r
+  where (select bool_or(limits ? 'globalConcurrency' or limits ? 'perWorkspace') from asked)
+    and r.state = 'running' and r.lease_until > '-infinity' and r.queue = any(array(select queue from asked))
+  group by r.queue, r.workspace
+)
+select ${msOf('clock.now')} as now, a.queue, coalesce(a.limits, '{}') as limits, a.pause is not null as paused,
+  coalesce(a.rate_log, '[]') as rate_log, first.due, ${msOf('first.coming')} as coming,
+  (select json_object_agg(c.workspace, c.number) from counted c where c.queue = a.queue) as running
+from clock cross join asked a cross join lateral (
+  select coalesce(bool_or(past.due_at is not null), false) as due, min(next.due_at) as coming
+  from generate_series(9, 0, -1) as level left join lateral (
+    select p.due_at from ${schema}.runs p
+    where ${MAY_START} and p.queue = a.queue and p.priority = level::smallint and p.due_at <= clock.now
+    order by p.due_at limit 1
+  ) past on true left join lateral (
+    select p.due_at from ${schema}.runs p
+    where ${MAY_START} and p.queue = a.queue and p.priority = level::smallint and p.due_at > clock.now
+    order by p.due_at limit 1
+  ) next on true
+) first`)
+
+/** The settings end with the transaction. A process that freezes inside it must not hold up the others for long. */
+const holdStatement = (schema: string, locking: 'skip locked' | ''): Statement =>
+  prepared(`
+with patience as materialized (
+  select set_config('lock_timeout', '${PATIENCE_MS}ms', true) is not null
+    and set_config('idle_in_transaction_session_timeout', '${SILENCE_MS}ms', true) is not null as is_set
+)
+select q.name from patience cross join unnest($1::text::text[]) as list (queue) cross join lateral (
+  select name from ${schema}.queues where name = list.queue and patience.is_set limit 1 for update ${locking}
+) q`)
+
+const logStatement = (schema: string): Statement =>
+  prepared(`
+update ${schema}.queues q set rate_log = list.log::jsonb
+from unnest($1::text::text[], $2::text::text[]) as list (queue, log) where q.name = list.queue`)

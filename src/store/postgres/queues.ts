@@ -1,0 +1,100 @@
+/** Queues as rows in Postgres: sets limits and pauses, and shows what waits; granting within them is `claim-limited.ts`. */
+import { toJsonText } from '../../json.ts'
+import type { QueueLimits } from '../../run/queue-limits.ts'
+import type { QueueRow, QueueStore } from '../contract/queues.ts'
+import { MAY_START } from './claim.ts'
+import type { Connection } from './connection.ts'
+import { msOf } from './rows.ts'
+import { prepared, type Statement, texts } from './statement.ts'
+import type { Wake } from './wake.ts'
+
+/** More than this is as good as many. */
+const MAX_READY = 10_000
+
+interface Row extends Omit<QueueRow, 'oldestDueAt'> {
+  oldest: number | null
+}
+
+export function createQueues(connection: Connection, wake: Wake, schema: string): QueueStore {
+  const [configure, list] = [configureStatement(schema), queuesStatement(schema)]
+  const [pause, resume] = [pauseStatement(schema), resumeStatement(schema)]
+  const { ask } = connection.api
+  return {
+    async configure(queues) {
+      // The last word counts where one is named twice; in order, so that two processes cannot wait for each other in a circle.
+      const limits = new Map(queues.map((queue) => [queue.name, queue.limits]))
+      const names = [...limits.keys()].sort()
+      if (names.length === 0) return
+      const changed = await ask<{ name: string }>(configure, [
+        texts(names),
+        texts(names.map((name) => limitsText(limits.get(name)!))),
+      ])
+      if (changed.length > 0) wake.tell({ kind: 'runs', queues: changed.map(({ name }) => name) })
+    },
+    async pause(name, { reason, by }) {
+      await ask(pause, [name, reason, by])
+    },
+    async resume(name) {
+      const resumed = (await ask(resume, [name])).length > 0
+      if (resumed) wake.tell({ kind: 'runs', queues: [name] })
+      return resumed
+    },
+    async list() {
+      return (await ask<Row>(list, [])).map(({ oldest, ...row }) => ({ ...row, oldestDueAt: oldest }))
+    },
+  }
+}
+
+/** Without what is not limited, so that a queue without limits is known by its empty object. */
+const limitsText = ({ globalConcurrency, perWorkspace, rateLimit }: QueueLimits): string =>
+  toJsonText(JSON.parse(JSON.stringify({ globalConcurrency, perWorkspace, rateLimit })), { what: 'limits' })
+
+const configureStatement = (schema: string): Statement =>
+  prepared(`
+insert into ${schema}.queues as q (name, limits)
+select name, limits::jsonb from unnest($1::text::text[], $2::text::text[]) as list (name, limits)
+on conflict (name) do update set limits = excluded.limits where q.limits <> excluded.limits
+returning q.name`)
+
+const pauseStatement = (schema: string): Statement =>
+  prepared(`
+insert into ${schema}.queues (name, pause)
+select $1::text, jsonb_build_object('reason', $2::text, 'by', $3::text, 'at', ${msOf(`${schema}.now_at()`)})
+on conflict (name) do update set pause = excluded.pause`)
+
+const resumeStatement = (schema: string): Statement =>
+  prepared(`
+update ${schema}.queues set pause = null where name = $1::text and pause is not null returning name`)
+
+/** Names are found by jumps from one to the next; runs behind a gate wait for one that is found so, and are not looked for. */
+export const queuesStatement = (schema: string): Statement =>
+  prepared(`
+with recursive clock as materialized (select ${schema}.now_at() as now),
+pending as (
+  (select p.queue from ${schema}.runs p where ${MAY_START} order by p.queue limit 1)
+  union all
+  select next.queue from pending cross join lateral (
+    select p.queue from ${schema}.runs p where ${MAY_START} and p.queue > pending.queue order by p.queue limit 1
+  ) next
+),
+running as materialized (
+  select r.queue, count(*) as number from ${schema}.runs r
+  where r.state = 'running' and r.lease_until > '-infinity' group by r.queue
+),
+named as materialized (
+  select queue from pending union select queue from running union select name from ${schema}.queues
+)
+select n.queue as name, coalesce(q.limits, '{}') as limits, q.pause, due.ready, ${msOf('due.oldest')} as oldest,
+  coalesce((select number from running where running.queue = n.queue), 0) as running
+from clock cross join named n left join ${schema}.queues q on q.name = n.queue
+cross join lateral (
+  select count(*) as ready, min(due_at) as oldest from (
+    select waiting.due_at from generate_series(9, 0, -1) as level cross join lateral (
+      select p.due_at from ${schema}.runs p
+      where ${MAY_START} and p.queue = n.queue and p.priority = level::smallint and p.due_at <= clock.now
+      order by p.due_at limit ${MAX_READY}
+    ) waiting
+    limit ${MAX_READY}
+  ) counted
+) due
+order by n.queue`)

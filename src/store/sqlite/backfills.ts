@@ -1,0 +1,107 @@
+/** Backfills as rows of SQLite: made, stepped on only from the version that was seen, and ended; the next step is decided by `plan/backfill.ts`. */
+import { type Json, toJsonText } from '../../json.ts'
+import type { Clock } from '../../time/clock.ts'
+import type { Backfill, BackfillProgress, BackfillStore, NewBackfill } from '../contract/backfills.ts'
+import type { Connection } from './connection.ts'
+import type { Value } from './driver.ts'
+import { enqueueAll, readRun } from './enqueue.ts'
+import { textOf } from './rows.ts'
+import { play, type Step } from './steps.ts'
+import type { Wake } from './wake.ts'
+
+const COLUMNS = `id, schedule_id, workspace, key, by, from_at, to_at, concurrency, force, payload, total, progress, state,
+  created_at, finished_at, version`
+const INSERT = `
+  insert into everytick_backfills (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, null, 1)`
+const GET = `select ${COLUMNS} from everytick_backfills where id = ?`
+const ADVANCE = `
+  update everytick_backfills set progress = ?, state = ?, finished_at = ?, version = version + 1
+  where id = ? and version = ? and state = 'running'`
+const CANCEL = `
+  update everytick_backfills set state = 'cancelled', finished_at = ?, version = version + 1
+  where id = ? and state = 'running'`
+
+interface BackfillRow extends Pick<Backfill, 'id' | 'workspace' | 'key' | 'by' | 'concurrency' | 'total' | 'state'> {
+  readonly schedule_id: string
+  readonly from_at: number
+  readonly to_at: number
+  readonly force: number
+  readonly payload: string
+  readonly progress: string
+  readonly created_at: number
+  readonly finished_at: number | null
+  readonly version: number
+}
+
+export function backfillStore(connection: Connection, clock: Clock, wake: Wake): BackfillStore {
+  return {
+    async create(backfill, tx) {
+      const step = insertOf(backfill, clock.now())
+      if (tx) await tx.query(step.text, [...step.values])
+      else await connection.write(() => connection.run(step.text, ...step.values))
+    },
+    async get(id) {
+      const [row] = await connection.read(() => connection.all<BackfillRow>(GET, id))
+      return row === undefined ? null : backfillOf(row)
+    },
+    async list(filter) {
+      const { text, values } = backfillsOf(filter)
+      const rows = await connection.read(() => connection.all<BackfillRow>(text, ...values))
+      return rows.map(backfillOf)
+    },
+    async advance(id, version, { progress, runs }) {
+      const now = clock.now()
+      const words = toJsonText(progress, { what: 'progress' })
+      const ready = runs.map((run) => readRun(run, now))
+      const { state } = progress
+      const advanced = await connection.write(() => {
+        const finishedAt = state === 'running' ? null : now
+        if (connection.run(ADVANCE, words, state, finishedAt, id, version) === 0) return false
+        play(connection, enqueueAll(ready, now))
+        return true
+      }, 1 + ready.length)
+      if (advanced && runs.length > 0) wake.hint({ kind: 'runs', queues: [...new Set(runs.map(({ queue }) => queue))] })
+      return advanced
+    },
+    cancel: (id) => connection.write(() => connection.run(CANCEL, clock.now(), id) > 0),
+  }
+}
+
+const NOTHING_YET = { kept: 0, made: 0, succeeded: 0, failed: 0, cancelled: 0, open: [], state: 'running' } as const
+
+function insertOf(backfill: NewBackfill, now: number): Step {
+  const { id, scheduleId, fromAt, toAt, concurrency, force, total } = backfill
+  const payload = toJsonText(backfill.payload, { what: 'payload' })
+  const progress: BackfillProgress = { doneUntilAt: fromAt - 1, ...NOTHING_YET }
+  const who = [textOf(backfill.workspace, 'workspace'), textOf(backfill.key, 'key'), textOf(backfill.by, 'by')]
+  const what = [fromAt, toAt, concurrency, force ? 1 : 0, payload, total, JSON.stringify(progress)]
+  return { text: INSERT, values: [id, scheduleId, ...who, ...what, now] }
+}
+
+export function backfillsOf(filter: Parameters<BackfillStore['list']>[0]): { text: string; values: Value[] } {
+  const { scheduleId, state, limit } = filter
+  const conditions = [
+    ...(scheduleId === undefined ? [] : ['schedule_id = ?']),
+    // In the index's own words, since SQLite does not look into a parameter to find that it applies.
+    ...(state === undefined ? [] : [state === 'running' ? "state = 'running'" : 'state = ?']),
+  ]
+  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`
+  const values = [...(scheduleId === undefined ? [] : [scheduleId]), ...(!state || state === 'running' ? [] : [state])]
+  const text = `select ${COLUMNS} from everytick_backfills ${where} order by created_at desc, id desc limit ?`
+  return { text, values: [...values, limit] }
+}
+
+function backfillOf(row: BackfillRow): Backfill {
+  const { id, workspace, key, by, concurrency, total, state, version } = row
+  return {
+    ...(JSON.parse(row.progress) as BackfillProgress),
+    ...{ id, workspace, key, by, concurrency, total, state, version },
+    scheduleId: row.schedule_id,
+    fromAt: row.from_at,
+    toAt: row.to_at,
+    force: row.force === 1,
+    payload: JSON.parse(row.payload) as Json,
+    createdAt: row.created_at,
+    finishedAt: row.finished_at,
+  }
+}

@@ -1,0 +1,91 @@
+/** Lanes in SQLite: which of them need a decision, and the moves that follow, lane by lane; the decision is `plan/overlap.ts`. */
+import { type Lane, type LaneMove, type LaneRun, OPEN_AHEAD_MS } from '../../plan/overlap.ts'
+import type { Clock } from '../../time/clock.ts'
+import type { LaneStore } from '../contract/lanes.ts'
+import type { Connection } from './connection.ts'
+import { PLACE } from './lane-line.ts'
+import { type Effects, move } from './lane-moves.ts'
+import type { Wake } from './wake.ts'
+
+/** Runs behind the gate that are handed to one decision. */
+const IN_LINE = 100
+
+// From lane to lane by the index, however many runs each has.
+const EVERY = `
+  with recursive gated(lane) as (
+    select min(lane) from everytick_runs where gate <> 'open'
+    union all
+    select (select min(r.lane) from everytick_runs r where r.gate <> 'open' and r.lane > gated.lane)
+    from gated where gated.lane is not null)`
+const THESE = `
+  with gated(lane) as (
+    select distinct value from json_each(?)
+    where exists (select 1 from everytick_runs r where r.lane = value and r.gate <> 'open'))`
+// A run that came due far down the line waits until it is among those that are handed out: till then it changes nothing.
+const UNDECIDED = `
+  select lane from gated
+  where lane is not null and (
+    not exists (select 1 from everytick_runs r where r.lane = gated.lane and r.gate = 'open')
+      and exists (select 1 from everytick_runs r where r.lane = gated.lane and r.gate <> 'open' and r.due_at <= ? + ${OPEN_AHEAD_MS})
+    or exists (select 1 from everytick_runs r where r.lane = gated.lane and r.gate = 'closed' and r.due_at <= ?)
+      and exists (
+        select 1 from (
+          select r.gate, r.due_at from everytick_runs r where r.lane = gated.lane and r.gate <> 'open'
+          order by coalesce(r.scheduled_at, r.due_at), r.id limit ${IN_LINE}) near
+        where near.gate = 'closed' and near.due_at <= ?))
+  limit ?`
+export const LOOK = `${EVERY}${UNDECIDED}`
+export const LOOK_AT = `${THESE}${UNDECIDED}`
+
+const LANE_RUN = `json_object('id', id, 'scheduleId', schedule_id, 'state', state, 'gate', gate, 'overlap', overlap,
+  'scheduledAt', scheduled_at, 'dueAt', due_at, 'fence', fence,
+  'cancelRequested', json(iif(cancel_requested, 'true', 'false'))) as run`
+export const OPEN_RUN = `select ${LANE_RUN} from everytick_runs where lane = ? and gate = 'open'`
+export const RUNS_IN_LINE = `
+  select ${LANE_RUN} from everytick_runs where lane = ? and gate <> 'open' order by ${PLACE}, id limit ${IN_LINE}`
+
+export function laneStore(connection: Connection, clock: Clock, wake: Wake): LaneStore {
+  function read(lane: string): Lane {
+    const rows = [OPEN_RUN, RUNS_IN_LINE].flatMap((text) => connection.all<{ run: string }>(text, lane))
+    return { lane, runs: rows.map(({ run }) => JSON.parse(run) as LaneRun) }
+  }
+
+  /** Wholly or not at all: the first move that does not apply undoes those before it. */
+  function apply(moves: readonly LaneMove[], now: number): Effects[] {
+    connection.exec('savepoint lane')
+    const done: Effects[] = []
+    for (const one of moves) {
+      const effects = move(connection, one, now)
+      if (effects === null) {
+        connection.exec('rollback to lane; release lane')
+        return []
+      }
+      done.push(effects)
+    }
+    connection.exec('release lane')
+    return done
+  }
+
+  return {
+    look: ({ of, limit }) =>
+      connection.read(() => {
+        const now = clock.now()
+        const rows =
+          of === undefined
+            ? connection.all<{ lane: string }>(LOOK, now, now, now, limit)
+            : connection.all<{ lane: string }>(LOOK_AT, JSON.stringify(of), now, now, now, limit)
+        return { now, lanes: rows.map(({ lane }) => read(lane)) }
+      }),
+    async apply(lanes) {
+      const moves = lanes.flat().length
+      if (moves === 0) return
+      const done = await connection.write(() => {
+        const now = clock.now()
+        return lanes.flatMap((lane) => apply(lane, now))
+      }, moves)
+      const queues = new Set(done.flatMap(({ opened }) => opened ?? []))
+      if (queues.size > 0) wake.hint({ kind: 'runs', queues: [...queues] })
+      if (done.some(({ cancels }) => cancels)) wake.hint({ kind: 'cancels' })
+    },
+  }
+}

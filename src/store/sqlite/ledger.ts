@@ -1,0 +1,73 @@
+/** Reads, from SQLite, what became of a schedule's occurrences: runs by nominal instant, records of non-runs, and revisions. */
+import type { Json } from '../../json.ts'
+import type { NonRun } from '../../plan/non-run.ts'
+import type { HistoryStore, Revision, SlotRun } from '../contract/history.ts'
+import type { Connection } from './connection.ts'
+
+/** Revisions that are answered at most. */
+const MAX_REVISIONS = 1000
+
+export const NON_RUNS = `
+  select from_at, to_at, count, state, reason, detail, recorded_at from everytick_non_runs
+  where schedule_id = ? and to_at > ? and from_at <= ? order by from_at, rowid`
+
+const slotRun = (of: { gate: string; finishedAt: string }): string => `
+  scheduled_at, id, json_object('id', id, 'scheduledAt', scheduled_at, 'dueAt', due_at, 'state', state, 'trigger', trigger,
+    'gate', ${of.gate}, 'queue', queue, 'revision', coalesce(schedule_revision, 0), 'attempt', attempt,
+    'workerId', worker_id, 'startedAt', started_at, 'finishedAt', ${of.finishedAt}) as slot`
+const LIVE_SLOT = slotRun({ gate: 'gate', finishedAt: 'null' })
+const FINISHED_SLOT = slotRun({ gate: `'open'`, finishedAt: 'finished_at' })
+// Each part by an index of its own, in nominal order. One statement, so that a run on its way to history is never missed.
+export const SLOTS = `
+  select slot from (
+    select * from (select ${LIVE_SLOT} from everytick_runs
+      where schedule_id = ? and scheduled_at > ? and scheduled_at <= ? and trigger <> 'backfill' order by scheduled_at limit ?)
+    union all
+    select * from (select ${LIVE_SLOT} from everytick_runs
+      where schedule_id = ? and scheduled_at > ? and scheduled_at <= ? and trigger = 'backfill' order by scheduled_at limit ?)
+    union all
+    select * from (select ${FINISHED_SLOT} from everytick_history
+      where schedule_id = ? and scheduled_at > ? and scheduled_at <= ? order by scheduled_at limit ?))
+  order by scheduled_at, id limit ?`
+export const REVISIONS = `
+  select * from (
+    select id, workspace, key, kind, revision, at, by, cut_at, before, after from everytick_revisions
+    where schedule_id = ? order by id desc limit ${MAX_REVISIONS})
+  order by id`
+
+interface NonRunRow extends Pick<NonRun, 'count' | 'state' | 'reason' | 'detail'> {
+  readonly from_at: number
+  readonly to_at: number
+  readonly recorded_at: number
+}
+
+interface RevisionRow extends Pick<Revision, 'workspace' | 'key' | 'kind' | 'revision' | 'at' | 'by'> {
+  readonly cut_at: number
+  readonly before: string
+  readonly after: string
+}
+
+export function ledger(connection: Connection): Pick<HistoryStore, 'nonRuns' | 'slots' | 'revisions'> {
+  return {
+    async nonRuns(scheduleId, span) {
+      const { afterAt, untilAt } = span ?? { afterAt: Number.MIN_SAFE_INTEGER, untilAt: Number.MAX_SAFE_INTEGER }
+      const rows = await connection.read(() => connection.all<NonRunRow>(NON_RUNS, scheduleId, afterAt, untilAt))
+      return rows.map(({ from_at, to_at, count, state, reason, detail, recorded_at }) => {
+        return { scheduleId, state, reason, detail, fromAt: from_at, toAt: to_at, count, recordedAt: recorded_at }
+      })
+    },
+    async slots(scheduleId, { afterAt, untilAt }, limit) {
+      const part = [scheduleId, afterAt, untilAt, limit]
+      const values = [...part, ...part, ...part, limit]
+      const rows = await connection.read(() => connection.all<{ slot: string }>(SLOTS, ...values))
+      return rows.map(({ slot }) => JSON.parse(slot) as SlotRun)
+    },
+    async revisions(scheduleId) {
+      const rows = await connection.read(() => connection.all<RevisionRow>(REVISIONS, scheduleId))
+      return rows.map(({ workspace, key, kind, revision, at, by, cut_at, before, after }) => {
+        const change = { before: JSON.parse(before) as Json, after: JSON.parse(after) as Json }
+        return { scheduleId, workspace, key, kind, revision, at, by, cutAt: cut_at, ...change }
+      })
+    },
+  }
+}
