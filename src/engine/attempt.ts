@@ -3,15 +3,17 @@ import { EverytickError } from '../errors.ts'
 import { toJsonText } from '../json.ts'
 import type { Fact } from '../observe/fact.ts'
 import { Discard, RetryAfter } from '../run/control.ts'
-import type { Run } from '../run/run.ts'
-import { type Outcome, settle, type Verdict } from '../run/settle.ts'
+import { type Outcome, settle } from '../run/settle.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
 import { createContext, type JobContext } from './context.ts'
+import type { Endings } from './endings.ts'
 import type { Held, StopReason } from './grants.ts'
 import type { Heartbeat } from './heartbeat.ts'
+import { report } from './report.ts'
+import type { RetryBudgets } from './retry-budgets.ts'
 import { runError } from './run-error.ts'
-import type { SettleAnswer, Settler } from './settler.ts'
+import type { Settler } from './settler.ts'
 
 /** A job as the engine needs it. */
 export interface EngineJob {
@@ -27,10 +29,12 @@ export interface AttemptOptions {
   readonly timers: Timers
   readonly heartbeat: Heartbeat
   readonly settler: Settler
+  readonly budgets: RetryBudgets
   readonly workerId: string
   readonly leaseMs: number
   readonly random: () => number
   readonly onFact: (fact: Fact) => void
+  readonly onEnd: Endings
 }
 
 /** How long a run of an unknown job rests before the next worker may look at it. */
@@ -40,17 +44,19 @@ const STOP_GRACE_MS = { cancelled: 10_000, lease_lost: 10_000, stopping: 1000 }
 
 /** Calls `ended` when the work is over and its slot free, resolves when the verdict is written; never rejects. */
 export async function attempt(held: Held, options: AttemptOptions, ended: () => void): Promise<void> {
-  const { clock, random, settler, workerId, onFact } = options
+  const { clock, random, settler, budgets, workerId, onFact } = options
   const { run } = held
   const startedAt = clock.elapsed()
   onFact({ kind: 'run.started', run, at: clock.now() })
   const outcome = await carryOut(held, options)
   held.ended = true
   ended()
-  const verdict = settle({ ...run, cancelRequested: held.stopped === 'cancelled' }, outcome, random())
+  const settled = settle({ ...run, cancelRequested: held.stopped === 'cancelled' }, outcome, random())
+  const verdict = budgets.spend(run.queue, settled)
   const { progress } = held
   const answer = await settler.add({ id: run.id, fence: run.fence, workerId, verdict, progress })
   report(run, { verdict, answer, durationMs: clock.elapsed() - startedAt, onFact })
+  if (answer === 'accepted') options.onEnd(run, verdict)
 }
 
 async function carryOut(held: Held, options: AttemptOptions): Promise<Outcome> {
@@ -120,21 +126,4 @@ async function runHandler(job: EngineJob, held: Held, options: AttemptOptions): 
     if (held.stopped === 'cancelled' || held.stopped === 'stopping') return unheeded(held.stopped)
     return { kind: 'threw', error: runError(error) }
   }
-}
-
-interface Report {
-  readonly verdict: Verdict
-  readonly answer: SettleAnswer
-  readonly durationMs: number
-  readonly onFact: (fact: Fact) => void
-}
-
-function report(run: Run, { verdict, answer, durationMs, onFact }: Report): void {
-  if (answer === 'refused') onFact({ kind: 'run.refused', run })
-  else if (verdict.kind === 'again') {
-    const { reason, delayMs, error } = verdict
-    onFact({ kind: 'run.again', run, reason, delayMs, error })
-  } else if (verdict.state === 'succeeded') onFact({ kind: 'run.succeeded', run, result: verdict.result, durationMs })
-  else if (verdict.state === 'failed') onFact({ kind: 'run.failed', run, error: verdict.error, durationMs })
-  else onFact({ kind: 'run.cancelled', run })
 }

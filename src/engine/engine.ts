@@ -1,40 +1,24 @@
 /** Puts the loops of one process together and gives them one life: start, stop with a drain, crash; each loop is a file of its own. */
 
 import { EverytickError } from '../errors.ts'
-import type { Fact } from '../observe/fact.ts'
-import { tzdataVersion } from '../schedule/time-zone.ts'
-import type { Store } from '../store/contract/store.ts'
-import type { Retention } from '../store/contract/upkeep.ts'
-import type { Clock } from '../time/clock.ts'
-import { systemTimers, type Timers } from '../time/timers.ts'
-import { attempt, type EngineJob } from './attempt.ts'
+import type { Verdict } from '../run/settle.ts'
+import { systemTimers } from '../time/timers.ts'
+import { attempt } from './attempt.ts'
+import { createBeat } from './beat.ts'
+import { createDuties } from './duties.ts'
+import { createEndings } from './endings.ts'
+import type { EngineOptions } from './engine-options.ts'
+import { createFailurePause } from './failure-pause.ts'
 import { createGrants, type Held } from './grants.ts'
 import { createHeartbeat } from './heartbeat.ts'
-import { createJanitor } from './janitor.ts'
-import { type Leadership, leadership } from './leadership.ts'
+import { createLanes } from './lanes.ts'
 import { createLoop, type Loop } from './loop.ts'
-import { createPlanner } from './planner.ts'
-import { createReaper } from './reaper.ts'
+import { setUpQueues } from './queue-setup.ts'
+import { createRetryBudgets } from './retry-budgets.ts'
 import { createSettler } from './settler.ts'
 import { createWorker } from './worker.ts'
 
-export type Role = 'scheduler' | 'worker'
-
-export interface EngineOptions {
-  readonly store: Store
-  readonly clock: Clock
-  readonly jobs: ReadonlyMap<string, EngineJob>
-  readonly queues: Readonly<Record<string, number>>
-  readonly roles: readonly Role[]
-  readonly workerId: string
-  readonly host: { readonly name: string; readonly pid: number }
-  readonly leaseMs: number
-  readonly lookaheadMs: number
-  readonly retention: Retention
-  readonly onFact: (fact: Fact) => void
-  readonly random?: () => number
-  readonly timers?: Timers
-}
+export type { EngineOptions, Role } from './engine-options.ts'
 
 export interface Engine {
   /** Resolves when the loops run. Starting twice is starting once. */
@@ -47,36 +31,55 @@ export interface Engine {
   crash(): void
 }
 
-/** Shorter than the lookahead, so that the next planner takes over before anything is late. */
-const PLANNER_LEASE_MS = 4000
-const DUTY_LEASE_MS = 5000
-const JANITOR_LEASE_MS = 120_000
-const BEAT_MS = 5000
 /** For work that was told to stop, and for its verdict to be written. */
 const LAST_WORDS_MS = 5000
 /** Turns of the event loop after which work still under way is taken to be waiting for time to pass. */
 const QUIET_TURNS = 400
 
 export function createEngine(options: EngineOptions): Engine {
-  const { store, clock, workerId, leaseMs, lookaheadMs, roles, onFact } = options
+  const { store, clock, workerId, leaseMs, roles, onFact } = options
   const timers = options.timers ?? systemTimers
   const random = options.random ?? Math.random
   const onError = (where: string) => (error: unknown, retryInMs: number) =>
     onFact({ kind: 'engine.error', where, error, retryInMs })
-  const lead = (name: string, forMs: number): Leadership =>
-    leadership({ locks: store.locks, clock, name, holder: workerId, leaseMs: forMs })
 
   const grants = createGrants()
   const heartbeat = createHeartbeat({ claims: store.claims, clock, grants, leaseMs, onFact })
   const settler = createSettler({ claims: store.claims, history: store.history, timers, onError: onError('settle') })
-  /** Everything that still has a verdict to be written. */
-  const attempts = new Set<Promise<void>>()
-  const track = (under: Promise<void>): Promise<void> => {
-    attempts.add(under)
-    return under.finally(() => attempts.delete(under))
+  /** Everything that still has something to be written. */
+  const underWay = new Set<Promise<void>>()
+  const track = (work: Promise<void>): Promise<void> => {
+    underWay.add(work)
+    return work.finally(() => underWay.delete(work))
   }
-  let started = 0
-  const attemptOptions = { ...options, timers, random, heartbeat, settler }
+  /** Grows with everything from which something may follow. */
+  let moves = 0
+
+  const failurePause = createFailurePause({ store, onFact })
+  const lanes = createLanes({
+    lanes: store.lanes,
+    clock,
+    onMoved(moved) {
+      moves++
+      if (moved.some(({ kind }) => kind === 'open')) loops.worker?.wake()
+      if (moved.some(({ kind }) => kind === 'cancel')) loops.heartbeat?.wake()
+    },
+    wake: () => loops.lanes?.wake(),
+  })
+  const endings = createEndings({
+    // In a process that works nothing, nobody looks at lanes.
+    freed: (lane) => works && lanes.freed(lane),
+    backfillEnded: () => loops.backfiller?.wake(),
+    // One that cannot be looked at now is looked at with the next failure.
+    failed: (run) => void track(failurePause.failed(run).catch((error) => onError('failure-pause')(error, 0))),
+  })
+  const onEnd: typeof endings = (run, verdict) => {
+    moves++
+    endings(run, verdict)
+  }
+
+  const budgets = createRetryBudgets(options.queues, clock)
+  const attemptOptions = { ...options, timers, random, heartbeat, settler, budgets, onEnd }
   const worker = createWorker({
     claims: store.claims,
     clock,
@@ -85,45 +88,29 @@ export function createEngine(options: EngineOptions): Engine {
     workerId,
     leaseMs,
     attempt(held, ended) {
-      started++
+      moves++
       return track(attempt(held, attemptOptions, ended))
     },
+    cancel: (held) => void track(giveUp(held, { kind: 'final', state: 'cancelled' })),
     wake: () => loops.worker?.wake(),
   })
+  const duties = createDuties({ ...options, random, onEnd, onBackfillStep: () => moves++ })
 
-  const leaders = {
-    planner: lead('planner', PLANNER_LEASE_MS),
-    reaper: lead('reaper', DUTY_LEASE_MS),
-    janitor: lead('janitor', JANITOR_LEASE_MS),
-  }
-  const planner = createPlanner({ planning: store.planning, leadership: leaders.planner, lookaheadMs, onFact })
-  const reaper = createReaper({ claims: store.claims, leadership: leaders.reaper, workerId, random })
-  const janitor = createJanitor({ upkeep: store.upkeep, leadership: leaders.janitor, retention: options.retention })
-  const beat = async (): Promise<number> => {
-    const { host, queues } = options
-    await store.workers.beat({
-      id: workerId,
-      host: host.name,
-      pid: host.pid,
-      roles,
-      queues,
-      tzdata: tzdataVersion(),
-      busy: worker.busy,
-    })
-    return BEAT_MS
-  }
+  const beat = createBeat(options, () => worker.busy)
 
   const loop = (where: string, pass: () => Promise<number>): Loop =>
     createLoop({ timers, pass, onError: onError(where) })
   const schedules = roles.includes('scheduler')
   const works = roles.includes('worker')
   const loops: Record<string, Loop | undefined> = {
-    planner: schedules ? loop('planner', planner.pass) : undefined,
-    reaper: loop('reaper', reaper.pass),
-    janitor: schedules ? loop('janitor', janitor.pass) : undefined,
+    planner: schedules ? loop('planner', duties.planner.pass) : undefined,
+    reaper: loop('reaper', duties.reaper.pass),
+    janitor: schedules ? loop('janitor', duties.janitor.pass) : undefined,
+    backfiller: schedules ? loop('backfiller', duties.backfiller.pass) : undefined,
+    lanes: works ? loop('lanes', lanes.pass) : undefined,
     worker: works ? loop('worker', worker.pass) : undefined,
     heartbeat: works ? loop('heartbeat', heartbeat.pass) : undefined,
-    beat: loop('beat', beat),
+    beat: loop('beat', beat.pass),
   }
   const stopLoops = (...names: string[]): Promise<unknown> => Promise.all(names.map((name) => loops[name]?.stop()))
 
@@ -132,26 +119,36 @@ export function createEngine(options: EngineOptions): Engine {
   let stopping: Promise<void> | null = null
 
   const finish = async (drainMs: number): Promise<void> => {
+    handBack()
     await unlisten?.()
-    await stopLoops('planner', 'worker', 'reaper', 'janitor')
-    for (const held of worker.close()) track(release(held))
+    await stopLoops('planner', 'worker', 'reaper', 'janitor', 'backfiller')
+    // Once more: a claim that was under way may have brought some.
+    handBack()
     await patience(drainMs)
     const error = new EverytickError('NOT_STARTED', 'the worker is stopping')
     for (const held of grants.all()) held.stop('stopping', error)
     // With the database away there is nobody to tell; the leases end by themselves, and others go on.
     await patience(LAST_WORDS_MS)
     settler.crash()
-    await stopLoops('heartbeat', 'beat')
-    await Promise.allSettled([
-      ...Object.values(leaders).map((leader) => leader.release()),
-      store.workers.leave(workerId),
-    ])
+    await stopLoops('lanes', 'heartbeat', 'beat')
+    await Promise.allSettled([duties.release(), store.workers.leave(workerId)])
   }
 
-  const release = async (held: Held): Promise<void> => {
+  /** Nothing more is begun; what never was goes back, also what may happen at most once, because it has not happened. */
+  const handBack = (): void => {
     const verdict = { kind: 'again', delayMs: 0, reason: 'released', counts: false, error: null } as const
-    await settler.add({ id: held.run.id, fence: held.run.fence, workerId, verdict })
+    for (const held of worker.close()) track(giveUp(held, verdict))
+  }
+
+  /** Hands back or ends a run that was granted and never begun. */
+  const giveUp = async (held: Held, verdict: Verdict): Promise<void> => {
+    const { run } = held
+    held.ended = true
+    const answer = await settler.add({ id: run.id, fence: run.fence, workerId, verdict })
     grants.remove(held)
+    if (answer !== 'accepted' || verdict.kind !== 'final') return
+    onFact({ kind: 'run.cancelled', run })
+    onEnd(run, verdict)
   }
 
   /** Waits until nothing is under way, but no longer than `ms`. */
@@ -159,7 +156,7 @@ export function createEngine(options: EngineOptions): Engine {
     new Promise((resolve) => {
       const cancel = timers.set(ms, resolve)
       const wait = async (): Promise<void> => {
-        while (attempts.size > 0) await Promise.all(attempts)
+        while (underWay.size > 0) await Promise.all(underWay)
         cancel()
         resolve()
       }
@@ -171,9 +168,12 @@ export function createEngine(options: EngineOptions): Engine {
       if (life !== 'new') return
       life = 'started'
       try {
-        unlisten = await store.wake.listen((hint) => {
-          if (hint.kind !== 'schedules') loops.worker?.wake()
-          if (hint.kind !== 'runs') loops.planner?.wake()
+        await setUpQueues(store.queues, options.queues)
+        unlisten = await store.wake.listen(({ kind }) => {
+          if (kind === 'runs' || kind === 'all') loops.worker?.wake()
+          if (kind === 'schedules' || kind === 'all') loops.planner?.wake()
+          // Not on `all`: a renewal is a write, and two processes on one file would wake each other for ever.
+          if (kind === 'cancels') loops.heartbeat?.wake()
         })
       } catch (error) {
         life = 'new'
@@ -189,14 +189,16 @@ export function createEngine(options: EngineOptions): Engine {
       return stopping
     },
     async settled() {
-      for (let before = -1; before !== started; ) {
-        before = started
+      for (let before = -1; before !== moves; ) {
+        before = moves
         if (works) await heartbeat.pass()
-        if (schedules) await planner.pass()
-        await reaper.pass()
+        if (schedules) await duties.planner.pass()
+        await duties.reaper.pass()
+        if (works) await lanes.sweep()
+        if (schedules) await duties.backfiller.pass()
         if (works) await worker.pass()
-        for (let turn = 0; turn < QUIET_TURNS && attempts.size > 0; turn++) await new Promise(setImmediate)
-        if (attempts.size === 0) await settler.idle()
+        for (let turn = 0; turn < QUIET_TURNS && underWay.size > 0; turn++) await new Promise(setImmediate)
+        if (underWay.size === 0) await settler.idle()
       }
     },
     crash() {

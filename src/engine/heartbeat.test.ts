@@ -24,6 +24,9 @@ async function granted() {
     priority: 5,
     payload: null,
     schedule: null,
+    slot: null,
+    lane: null,
+    overlap: 'allow',
     due: { delayMs: 0 },
     idempotencyKey: null,
   } as const

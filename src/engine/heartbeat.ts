@@ -42,7 +42,7 @@ export function createHeartbeat({ claims, clock, grants, leaseMs, onFact }: Hear
       if (gone.has(grant.run.id)) lose(grant)
       else grant.leaseEndsAt = Math.max(grant.leaseEndsAt, askedAt + forMs)
       if (unwanted.has(grant.run.id)) {
-        grant.stop('cancelled', new EverytickError('RUN_CANCELLED', `run ${grant.run.id} was cancelled by an operator`))
+        grant.stop('cancelled', new EverytickError('RUN_CANCELLED', `run ${grant.run.id} was cancelled`))
       }
     }
     return gone.size === 0

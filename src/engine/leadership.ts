@@ -34,3 +34,6 @@ export function leadership({ locks, clock, name, holder, leaseMs }: LeadershipOp
     },
   }
 }
+
+/** For duties that every node may do beside the others. */
+export const everybodyLeads: Leadership = { leads: async () => true, release: async () => {} }

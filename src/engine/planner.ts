@@ -1,6 +1,6 @@
 /** Turns due schedules into runs ahead of time: looks, lets `plan` decide, writes; losing a race to another planner is no error. */
 import type { Fact } from '../observe/fact.ts'
-import { type DueSchedule, type Plan, plan } from '../plan/plan.ts'
+import { type DueSchedule, GRACE_MS, type Plan, plan } from '../plan/plan.ts'
 import type { DuePage, PlanningStore } from '../store/contract/planning.ts'
 import type { Leadership } from './leadership.ts'
 
@@ -9,8 +9,6 @@ const POLL_MS = 1000
 const BATCH = 1000
 /** Runs of one schedule in one pass, so that a long catch-up shares the batch with its neighbours. */
 const MAX_RUNS = 500
-/** What is planned this much late was not missed, only slow. */
-const GRACE_MS = 2000
 
 export interface PlannerOptions {
   readonly planning: PlanningStore
@@ -56,7 +54,7 @@ export function createPlanner({ planning, leadership, lookaheadMs, onFact }: Pla
         const plans: Plan[] = []
         for (const schedule of page.schedules) {
           const decided = await decide(schedule, page)
-          if (decided) plans.push(decided)
+          if (decided && !isIdle(decided, schedule)) plans.push(decided)
         }
         const recorded = await write(plans)
         // A full page may have more behind it, and a plan that stopped at its maximum left its cursor inside the horizon.
@@ -69,6 +67,10 @@ export function createPlanner({ planning, leadership, lookaheadMs, onFact }: Pla
     },
   }
 }
+
+/** One that moves nothing would be written again and again; the poll looks at its schedule soon enough. */
+const isIdle = ({ runs, nonRuns, resumes, nextAt, watermarkAt }: Plan, schedule: DueSchedule): boolean =>
+  runs.length + nonRuns.length === 0 && !resumes && nextAt === schedule.nextAt && watermarkAt === schedule.watermarkAt
 
 /** Until the earliest cursor comes within the lookahead, but never longer than the poll. */
 function untilNext(page: DuePage, plans: readonly Plan[], lookaheadMs: number): number {

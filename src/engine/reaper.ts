@@ -1,7 +1,11 @@
 /** Finds runs whose lease ended without a word and settles them as lost; the fence keeps a late worker from settling them too. */
+import type { Fact } from '../observe/fact.ts'
+import type { Run } from '../run/run.ts'
 import { settle } from '../run/settle.ts'
 import type { ClaimStore } from '../store/contract/claims.ts'
+import type { Endings } from './endings.ts'
 import type { Leadership } from './leadership.ts'
+import { report } from './report.ts'
 
 const BATCH = 500
 const POLL_MS = 1000
@@ -11,25 +15,33 @@ export interface ReaperOptions {
   readonly leadership: Leadership
   readonly workerId: string
   readonly random: () => number
+  readonly onEnd: Endings
+  readonly onFact: (fact: Fact) => void
 }
 
-export function createReaper({ claims, leadership, workerId, random }: ReaperOptions): { pass(): Promise<number> } {
+export function createReaper(options: ReaperOptions): { pass(): Promise<number> } {
+  const { claims, leadership, workerId, random, onEnd, onFact } = options
+
+  const reap = async (runs: readonly Run[]): Promise<void> => {
+    const verdicts = runs.map((run) => settle(run, { kind: 'lost' }, random()))
+    const answers = await claims.settle(
+      runs.map(({ id, fence }, i) => ({ id, fence, workerId, onlyExpired: true, verdict: verdicts[i]! })),
+    )
+    for (const [i, run] of runs.entries()) {
+      // Refused means that somebody was quicker, and has told it.
+      if (answers[i] !== 'accepted') continue
+      const verdict = verdicts[i]!
+      onEnd(run, verdict)
+      report(run, { verdict, answer: 'accepted', durationMs: run.leaseUntil! - run.startedAt!, onFact })
+    }
+  }
+
   return {
     async pass() {
       if (!(await leadership.leads())) return POLL_MS
       for (;;) {
         const runs = await claims.expired(BATCH)
-        if (runs.length > 0) {
-          await claims.settle(
-            runs.map((run) => ({
-              id: run.id,
-              fence: run.fence,
-              workerId,
-              onlyExpired: true,
-              verdict: settle(run, { kind: 'lost' }, random()),
-            })),
-          )
-        }
+        if (runs.length > 0) await reap(runs)
         if (runs.length < BATCH) return POLL_MS
       }
     },

@@ -1,8 +1,12 @@
 /** Claims runs for its queues and keeps their slots busy; how one run is carried out is `attempt.ts`. */
-import type { ClaimStore } from '../store/contract/claims.ts'
+
+import { isLimited, type QueueLimits } from '../run/queue-limits.ts'
+import type { Run } from '../run/run.ts'
+import type { Claimed, ClaimStore, Wanted } from '../store/contract/claims.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Grants, Held } from './grants.ts'
 import { createPrefetch, type Prefetch } from './prefetch.ts'
+import { createTurns, type Turns } from './turns.ts'
 
 /** The poll is the truth; hints and exact timers make it rare that it finds something. */
 const POLL_MS = 1000
@@ -13,16 +17,27 @@ const MAX_UNWRITTEN = 5000
 /** How often the rate of a queue is looked at. */
 const RATE_MS = 50
 
+/** A queue as this process serves it. */
+export interface QueueOptions {
+  /** How many of its runs this process works on at once. */
+  readonly concurrency: number
+  /** What all processes together may do. */
+  readonly limits: QueueLimits
+  /** Retries per attempt that are not put off, from 0 to 1; null means all. */
+  readonly retryBudget: number | null
+}
+
 export interface WorkerOptions {
   readonly claims: ClaimStore
   readonly clock: Clock
   readonly grants: Grants
-  /** How many runs of each queue may be worked on at once. */
-  readonly queues: Readonly<Record<string, number>>
+  readonly queues: Readonly<Record<string, QueueOptions>>
   readonly workerId: string
   readonly leaseMs: number
   /** Carries out one run: calls `ended` when its slot is free, resolves when its verdict is written; never rejects. */
   readonly attempt: (held: Held, ended: () => void) => Promise<void>
+  /** Ends a run that was cancelled before it was begun. */
+  readonly cancel: (held: Held) => void
   /** Asks for another pass soon. */
   readonly wake: () => void
 }
@@ -39,7 +54,9 @@ export interface Worker {
 interface Queue {
   readonly name: string
   readonly concurrency: number
-  readonly prefetch: Prefetch
+  /** None where others wait for what this process would only hold. */
+  readonly prefetch: Prefetch | null
+  readonly turns: Turns
   buffer: Held[]
   running: number
   /** Ended since the rate was last looked at, and when that was. */
@@ -53,11 +70,12 @@ export function createWorker(options: WorkerOptions): Worker {
   /** Started, and not yet written down. */
   let unwritten = 0
   const queues = new Map<string, Queue>()
-  for (const [name, concurrency] of Object.entries(options.queues)) {
+  for (const [name, { concurrency, limits }] of Object.entries(options.queues)) {
     queues.set(name, {
       name,
       concurrency,
-      prefetch: createPrefetch(),
+      prefetch: isLimited(limits) ? null : createPrefetch(),
+      turns: createTurns(),
       buffer: [],
       running: 0,
       ended: 0,
@@ -65,7 +83,7 @@ export function createWorker(options: WorkerOptions): Worker {
     })
   }
 
-  const capacity = (queue: Queue): number => queue.concurrency + queue.prefetch.size()
+  const capacity = (queue: Queue): number => queue.concurrency + (queue.prefetch?.size() ?? 0)
   const room = (queue: Queue): number => Math.max(0, capacity(queue) - queue.running - queue.buffer.length)
 
   const fill = (queue: Queue): void => {
@@ -73,6 +91,7 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   const start = (queue: Queue, held: Held): void => {
+    held.onStop = null
     // A worker that slept past its lease must not start what may be another's by now; the reaper hands it on.
     if (held.stopped || held.leaseEndsAt <= clock.elapsed()) {
       grants.remove(held)
@@ -98,26 +117,57 @@ export function createWorker(options: WorkerOptions): Worker {
     queue.ended++
     const now = clock.elapsed()
     if (now - queue.since < RATE_MS) return
-    queue.prefetch.ended(queue.ended, now - queue.since)
+    queue.prefetch?.ended(queue.ended, now - queue.since)
     queue.ended = 0
     queue.since = now
   }
 
+  /** A run that is cancelled while it waits here need not wait for a slot to hear of it. */
+  const buffer = (queue: Queue, run: Run, leaseEndsAt: number): void => {
+    const held = grants.add(run, leaseEndsAt)
+    held.onStop = (reason) => {
+      if (reason !== 'cancelled' || !queue.buffer.includes(held)) return
+      queue.buffer = queue.buffer.filter((each) => each !== held)
+      options.cancel(held)
+    }
+    queue.buffer.push(held)
+  }
+
+  /** Answers whether the next claim may find more at once. */
+  const take = (wanted: readonly Wanted[], claimed: Claimed, leaseEndsAt: number): boolean => {
+    const counts = new Map<string, number>()
+    for (const run of claimed.runs) {
+      // Cancelled while the attempt before was being settled: there is nothing to begin.
+      if (run.cancelRequested) options.cancel(grants.add(run, leaseEndsAt))
+      else buffer(queues.get(run.queue)!, run, leaseEndsAt)
+      counts.set(run.queue, (counts.get(run.queue) ?? 0) + 1)
+    }
+    let short = 0
+    let more = false
+    for (const want of wanted) {
+      const got = counts.get(want.queue) ?? 0
+      queues.get(want.queue)!.turns.claimed(want, { got, turn: claimed.turns[want.queue] })
+      // Shares may leave slots free though much is due.
+      if (want.fair && got > 0) more = true
+      else short += want.limit - got
+    }
+    return more || short === 0
+  }
+
   return {
     async pass() {
-      const wanted: { queue: string; limit: number }[] = []
+      const wanted: Wanted[] = []
       for (const queue of queues.values()) {
         const limit = room(queue)
-        if (limit > 0) wanted.push({ queue: queue.name, limit })
+        if (limit > 0) wanted.push({ queue: queue.name, limit, ...queue.turns.next() })
       }
       // Woken again when a slot is free.
       if (!open || wanted.length === 0 || unwritten >= MAX_UNWRITTEN) return Number.POSITIVE_INFINITY
       const askedAt = clock.elapsed()
       const claimed = await claims.claim({ workerId, leaseMs, wanted })
-      for (const run of claimed.runs) queues.get(run.queue)!.buffer.push(grants.add(run, askedAt + leaseMs))
+      const more = take(wanted, claimed, askedAt + leaseMs)
       for (const queue of queues.values()) fill(queue)
-      const asked = wanted.reduce((sum, { limit }) => sum + limit, 0)
-      if (claimed.runs.length === asked) return MIN_PAUSE_MS
+      if (more) return MIN_PAUSE_MS
       const untilDue = claimed.nextDueAt === null ? POLL_MS : claimed.nextDueAt - claimed.now
       return Math.min(POLL_MS, Math.max(MIN_PAUSE_MS, untilDue))
     },

@@ -38,5 +38,14 @@ export type Fact =
       readonly code: string
       readonly message: string
     }
+  /** By the engine itself, because its policy asks for that. */
+  | {
+      readonly kind: 'schedule.paused'
+      readonly scheduleId: string
+      readonly workspace: string
+      readonly key: string
+      readonly by: string
+      readonly reason: string
+    }
   /** A pass failed and will be tried again. */
   | { readonly kind: 'engine.error'; readonly where: string; readonly error: unknown; readonly retryInMs: number }

@@ -1,5 +1,6 @@
 /** Drives an engine by hand on a clock that stands still: no loops, only passes, each until nothing is due any more. */
 import type { Engine, EngineOptions } from '../engine/engine.ts'
+import { setUpQueues } from '../engine/queue-setup.ts'
 import type { Fact } from '../observe/fact.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
@@ -16,7 +17,9 @@ export interface Driver {
 }
 
 /** Work that takes longer than this, in real time, is taken to be waiting for the clock. */
-const PATIENCE_MS = 100
+export const PATIENCE_MS = 100
+/** Schedules that a look at the cursors reads. */
+const PAGE = 1000
 const ENDS: ReadonlySet<string> = new Set(['run.succeeded', 'run.failed', 'run.cancelled', 'run.again', 'run.refused'])
 
 interface Life {
@@ -27,9 +30,16 @@ interface Life {
   onEnd: (() => void) | null
 }
 
-export function driver(clock: Clock & { readonly timers: Timers }, create: (options: EngineOptions) => Engine): Driver {
+export interface DriverOptions {
+  readonly clock: Clock & { readonly timers: Timers }
+  readonly create: (options: EngineOptions) => Engine
+  readonly patienceMs: number
+}
+
+export function driver({ clock, create, patienceMs }: DriverOptions): Driver {
   let wanted: EngineOptions | null = null
   let life: Life | null = null
+  let unwatch = (): void => {}
 
   const begin = (options: EngineOptions): Life => {
     const attempts = new Map<string, boolean>()
@@ -57,7 +67,16 @@ export function driver(clock: Clock & { readonly timers: Timers }, create: (opti
     },
   })
 
+  /** The clock stops where the planner would look next: as far ahead of the next cursor as it plans. */
+  const watchCursors = async ({ store, lookaheadMs, roles }: EngineOptions): Promise<void> => {
+    unwatch()
+    if (!roles.includes('scheduler')) return
+    const { nextAt, now } = await store.planning.due({ lookaheadMs, limit: PAGE })
+    if (nextAt !== null) unwatch = clock.timers.set(Math.max(1, nextAt - lookaheadMs - now), () => {})
+  }
+
   const crash = (): void => {
+    unwatch()
     if (!life) return
     life.alive = false
     life.engine.crash()
@@ -69,11 +88,12 @@ export function driver(clock: Clock & { readonly timers: Timers }, create: (opti
       wanted = options
       life = begin(options)
       return {
-        start: async () => {},
+        start: () => setUpQueues(options.store.queues, options.queues),
         settled: async () => life?.engine.settled(),
         crash,
         async stop(how) {
           const { engine } = life ?? {}
+          unwatch()
           wanted = null
           life = null
           await engine?.stop(how)
@@ -83,8 +103,9 @@ export function driver(clock: Clock & { readonly timers: Timers }, create: (opti
     async settle() {
       for (let again = true; again && life; ) {
         await life.engine.settled()
-        again = life !== null && (await someEnd(life))
+        again = life !== null && (await someEnd(life, patienceMs))
       }
+      if (life && wanted) await watchCursors(wanted)
     },
     crash,
     revive() {
@@ -107,13 +128,14 @@ function track(life: Life, fact: Fact): void {
 const nameOf = ({ run }: { run: { id: string; fence: number } }): string => `${run.id} ${run.fence}`
 
 /** Waits for work that speaks to the outside; answers whether any ended, so that what follows from it is done too. */
-async function someEnd(life: Life): Promise<boolean> {
+async function someEnd(life: Life, patienceMs: number): Promise<boolean> {
   const fresh = [...life.attempts].filter(([, waited]) => !waited)
   if (fresh.length === 0) return false
   const ended = await new Promise<boolean>((resolve) => {
-    const timer = setTimeout(resolve, PATIENCE_MS, false)
+    const give = (): void => resolve(false)
+    const timer = patienceMs > 0 ? setTimeout(give, patienceMs) : setImmediate(give)
     life.onEnd = () => {
-      clearTimeout(timer)
+      if (patienceMs > 0) clearTimeout(timer as NodeJS.Timeout)
       resolve(true)
     }
   })

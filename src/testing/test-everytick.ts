@@ -8,7 +8,7 @@ import type { EverytickOptions } from '../scheduler/settings.ts'
 import { createApp, type Everytick } from '../scheduler.ts'
 import type { Store } from '../store/contract/store.ts'
 import { openSqlite } from '../store/sqlite/store.ts'
-import { driver } from './driver.ts'
+import { driver, PATIENCE_MS } from './driver.ts'
 import { type FakeClock, fakeClock } from './fake-clock.ts'
 import { allRuns, nextInstant } from './look-ahead.ts'
 
@@ -39,7 +39,17 @@ export interface TestEverytick extends AsyncDisposable {
   runs(filter?: TestRunFilter): RunView[]
 }
 
-const KEYS = 'now jobs schedules queues name logger lease lookahead retention'.split(' ')
+/** Where a test takes place: a store and the clock that it shares with the app. */
+export interface TestPlace {
+  readonly store: Store
+  readonly clock: FakeClock
+  /** Takes the store's own clock along, where it has one. */
+  readonly moved?: (at: number) => Promise<void>
+  /** How long work may take, in real time, before it is taken to be waiting for the clock. */
+  readonly patienceMs?: number
+}
+
+const KEYS = 'now jobs schedules queues name logger lease lookahead retention planner build removed'.split(' ')
 const FILTERS = ['schedule', 'workspace', 'job', 'state']
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} }
 
@@ -47,23 +57,34 @@ export async function createTestEverytick(options: TestOptions): Promise<TestEve
   checkKeys(options, KEYS, 'createTestEverytick()')
   const { now, ...rest } = options
   const clock = fakeClock(readInstantOption(now, 'now'))
-  const store = await openSqlite({ path: ':memory:', clock })
-  const drive = driver(clock, createEngine)
+  return startedIn({ store: await openSqlite({ path: ':memory:', clock }), clock }, rest)
+}
+
+/** The same in a place of the caller's own. */
+export async function startedIn(
+  { store, clock, moved = async () => {}, patienceMs = PATIENCE_MS }: TestPlace,
+  options: Omit<TestOptions, 'now'>,
+): Promise<TestEverytick> {
+  const drive = driver({ clock, create: createEngine, patienceMs })
   const seams = { clock, timers: clock.timers, createEngine: drive.createEngine, onSignal: () => () => {} }
-  const app = createApp({ logger: silent, ...rest, store }, seams)
+  const app = createApp({ logger: silent, ...options, store }, seams)
   let seen: RunView[] = []
 
   const moveTo = async (targetAt: number): Promise<void> => {
     if (targetAt < clock.now()) throw refused('time only moves on', 'advance to an instant after clock.now()')
     await drive.settle()
     for (let at = await next(targetAt); at !== null; at = await next(targetAt)) {
-      clock.moveTo(at)
+      await moveClock(at)
       await drive.settle()
     }
-    clock.moveTo(targetAt)
+    await moveClock(targetAt)
     drive.revive()
     await drive.settle()
     seen = (await allRuns(store)).map(runView).sort(byDue)
+  }
+  const moveClock = async (at: number): Promise<void> => {
+    await moved(at)
+    clock.moveTo(at)
   }
   const next = async (untilAt: number): Promise<number | null> => {
     const at = drive.alive ? await nextInstant(store, clock) : null

@@ -168,6 +168,9 @@ describe('a worker', () => {
       priority: 5,
       payload: null,
       schedule: null,
+      slot: null,
+      lane: null,
+      overlap: 'allow',
       due: { delayMs: 0 },
       idempotencyKey: null,
     } as const
@@ -194,5 +197,38 @@ describe('a worker', () => {
     expect(fences).toEqual([1, 2])
     expect(await t.store.history.run(id)).toMatchObject({ state: 'succeeded', fence: 2, result: 'done' })
     expect((await t.store.history.journal({ runId: id })).map(({ kind }) => kind)).toEqual(['lost'])
+  })
+})
+
+describe('a run that may happen at most once', () => {
+  const once = (run: (ctx: JobContext) => unknown) => defineJob({ name: 'job', delivery: 'at_most_once', run })
+
+  it('is never begun again when its worker crashed: it failed as abandoned', async () => {
+    let begun = 0
+    const job = once(() => {
+      begun++
+      return new Promise(() => {})
+    })
+    t = await createTestEverytick({ now: NOW, jobs: [job] })
+    const { id } = await t.app.enqueue(job)
+    await t.advance('1s')
+    await t.crash()
+    await t.advance('1m')
+    await t.advance('10m')
+    expect(begun).toBe(1)
+    expect(await t.store.history.run(id)).toMatchObject({ state: 'failed', error: { code: 'RUN_ABANDONED' } })
+  })
+
+  it('is never begun again when it threw', async () => {
+    let begun = 0
+    const job = once(() => {
+      begun++
+      throw new Error('half done')
+    })
+    t = await createTestEverytick({ now: NOW, jobs: [job] })
+    const { id } = await t.app.enqueue(job)
+    await t.advance('10m')
+    expect(begun).toBe(1)
+    expect(await t.store.history.run(id)).toMatchObject({ state: 'failed', error: { message: 'half done' } })
   })
 })

@@ -10,12 +10,13 @@ afterEach(async () => {
   await store.close()
 })
 
-async function running(run: () => unknown) {
+async function running(run: () => unknown, delivery: 'at_least_once' | 'at_most_once' = 'at_least_once') {
   store = await openSqlite({ path: ':memory:' })
   let begun = (): void => {}
   const started = new Promise<void>((resolve) => (begun = resolve))
   const job = defineJob({
     name: 'job',
+    delivery,
     run() {
       begun()
       return run()
@@ -45,6 +46,13 @@ describe('stop', () => {
     await app.stop({ drain: '0s' })
     expect(await store.history.run(id)).toMatchObject({ state: 'pending', attempt: 0, fence: 1 })
     expect((await store.history.journal({ runId: id })).map(({ kind }) => kind)).toEqual(['released'])
+  })
+
+  it('hands back what was granted and never begun, though it may happen at most once', async () => {
+    const { app, id, waiting } = await running(() => new Promise(() => {}), 'at_most_once')
+    await app.stop({ drain: '0s' })
+    expect(await store.history.run(id)).toMatchObject({ state: 'failed', error: { code: 'RUN_ABANDONED' } })
+    expect(await store.history.run(waiting)).toMatchObject({ state: 'pending', attempt: 0, fence: 1 })
   })
 
   it('ends although the database is away, and may be called twice', async () => {

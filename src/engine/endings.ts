@@ -1,0 +1,21 @@
+/** What follows when a run has ended in this process: its lane is free, its backfill goes on, and its schedule may have failed too often. */
+import type { Run } from '../run/run.ts'
+import type { Verdict } from '../run/settle.ts'
+
+export interface EndingsOptions {
+  readonly freed: (lane: string) => void
+  readonly backfillEnded: () => void
+  readonly failed: (run: Run) => void
+}
+
+/** Told of every final verdict, the reaper's too. */
+export type Endings = (run: Run, verdict: Verdict) => void
+
+export function createEndings({ freed, backfillEnded, failed }: EndingsOptions): Endings {
+  return (run, verdict) => {
+    if (verdict.kind !== 'final') return
+    if (run.lane !== null) freed(run.lane)
+    if (run.trigger === 'backfill') backfillEnded()
+    if (verdict.state === 'failed') failed(run)
+  }
+}

@@ -1,0 +1,28 @@
+/** What an engine is told before it lives: where, as what, and how much; reading that from users is the scheduler's matter. */
+import type { Fact } from '../observe/fact.ts'
+import type { Store } from '../store/contract/store.ts'
+import type { Retention } from '../store/contract/upkeep.ts'
+import type { Clock } from '../time/clock.ts'
+import type { Timers } from '../time/timers.ts'
+import type { EngineJob } from './attempt.ts'
+import type { QueueOptions } from './worker.ts'
+
+export type Role = 'scheduler' | 'worker'
+
+export interface EngineOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly jobs: ReadonlyMap<string, EngineJob>
+  readonly queues: Readonly<Record<string, QueueOptions>>
+  readonly roles: readonly Role[]
+  readonly workerId: string
+  readonly host: { readonly name: string; readonly pid: number }
+  readonly leaseMs: number
+  readonly lookaheadMs: number
+  /** Whether one process plans while the others stand by, which is so when absent, or all of them plan. */
+  readonly planner?: 'leader' | 'all'
+  readonly retention: Retention
+  readonly onFact: (fact: Fact) => void
+  readonly random?: () => number
+  readonly timers?: Timers
+}

@@ -1,0 +1,71 @@
+/** Pauses a schedule whose last runs all failed, where its policy asks for that; what counts is on record, so any process can tell. */
+import type { Fact } from '../observe/fact.ts'
+import type { Run } from '../run/run.ts'
+import type { SlotRun } from '../store/contract/history.ts'
+import type { Store } from '../store/contract/store.ts'
+
+const PAGE = 1000
+/** How much further back each look reaches than the one before. */
+const WIDER = 8
+/** Where the past has no slot before, so that there is no step to measure by. */
+const DAY_MS = 86_400_000
+
+export interface FailurePauseOptions {
+  readonly store: Pick<Store, 'history' | 'schedules' | 'now'>
+  readonly onFact: (fact: Fact) => void
+}
+
+export interface FailurePause {
+  /** To be called when a run has failed for good. */
+  failed(run: Run): Promise<void>
+}
+
+/** What speaks for or against a schedule: a backfill is somebody's errand, and a cancelled run says nothing. */
+const counts = ({ state, trigger }: SlotRun): boolean =>
+  trigger !== 'backfill' && (state === 'succeeded' || state === 'failed')
+
+export function createFailurePause({ store, onFact }: FailurePauseOptions): FailurePause {
+  const { history, schedules } = store
+
+  const slotsIn = async (scheduleId: string, span: { afterAt: number; untilAt: number }): Promise<SlotRun[]> => {
+    const found: SlotRun[] = []
+    for (let afterAt = span.afterAt; ; ) {
+      const page = await history.slots(scheduleId, { ...span, afterAt }, PAGE)
+      found.push(...page.filter(counts))
+      if (page.length < PAGE) return found
+      afterAt = page.at(-1)!.scheduledAt
+    }
+  }
+
+  /** The last `count` that ended, by nominal instant; fewer when there are fewer. */
+  const lastOf = async (run: Run, count: number): Promise<SlotRun[]> => {
+    const at = run.scheduledAt!
+    const stepMs = run.slotStartAt === null ? DAY_MS : Math.max(1, at - run.slotStartAt)
+    const found: SlotRun[] = []
+    let untilAt = Math.max(await store.now(), at)
+    for (let widthMs = stepMs * (count + 1); found.length < count && untilAt > 0; widthMs *= WIDER) {
+      const afterAt = Math.max(0, Math.min(untilAt, at) - widthMs)
+      found.unshift(...(await slotsIn(run.schedule!.id, { afterAt, untilAt })))
+      untilAt = afterAt
+    }
+    return found.slice(-count)
+  }
+
+  return {
+    async failed(run) {
+      const count = run.policy.pauseOnFailure
+      if (count === undefined || !run.schedule || run.scheduledAt === null || run.trigger === 'backfill') return
+      const { id, key } = run.schedule
+      const last = await lastOf(run, count)
+      if (last.length < count || last.some(({ state }) => state !== 'failed')) return
+      // Who resumes it gives it a new series: what failed before was what they looked into.
+      const resumed = (await history.revisions(id)).findLast(({ kind }) => kind === 'resumed')
+      if (resumed && last.some(({ finishedAt }) => finishedAt! <= resumed.at)) return
+      const schedule = await schedules.get(run.workspace, key)
+      if (!schedule || schedule.id !== id || schedule.pause) return
+      const words = { reason: `failed ${count} times in a row`, by: 'everytick' }
+      if (!(await schedules.pause(run.workspace, key, { ...words, until: null }))) return
+      onFact({ kind: 'schedule.paused', scheduleId: id, workspace: run.workspace, key, ...words })
+    },
+  }
+}

@@ -1,0 +1,85 @@
+/** Moves runs through their lanes: looks which lanes need a decision, lets `plan/overlap.ts` decide, writes; any number of processes may do so at once. */
+import { decideLane, type LaneMove } from '../plan/overlap.ts'
+import type { LaneStore } from '../store/contract/lanes.ts'
+import type { Clock } from '../time/clock.ts'
+
+/** All lanes are looked at this often, whoever ended what in them. */
+const POLL_MS = 1000
+/** Lanes in one look; what is left is for the next round. */
+const BATCH = 200
+const MAX_ROUNDS = 20
+
+export interface LanesOptions {
+  readonly lanes: LaneStore
+  readonly clock: Clock
+  /** Called with the moves that were asked for. */
+  readonly onMoved: (moves: readonly LaneMove[]) => void
+  /** Asks for another pass soon. */
+  readonly wake: () => void
+}
+
+export interface Lanes {
+  /** Looks at the lanes that were freed, or at all when it is time; answers in how many milliseconds that is again. */
+  pass(): Promise<number>
+  /** Looks at all lanes now. */
+  sweep(): Promise<void>
+  /** The open run of this lane has ended here: whoever is next need not wait for the poll. */
+  freed(lane: string): void
+}
+
+export function createLanes({ lanes, clock, onMoved, wake }: LanesOptions): Lanes {
+  const free = new Set<string>()
+  let sweptAt = Number.NEGATIVE_INFINITY
+
+  /** Answers the moves it asked for, '' when another look would find nothing. */
+  const round = async (before: string, of?: readonly string[]): Promise<string> => {
+    const looked = await lanes.look({ limit: BATCH, ...(of ? { of } : {}) })
+    const moves = looked.lanes.map((lane) => decideLane(lane, looked.now)).filter(({ length }) => length > 0)
+    const words = moves.length === 0 ? '' : JSON.stringify(moves)
+    // The same again: somebody holds these lanes, and the next poll is soon enough.
+    if (words === '' || words === before) return ''
+    await lanes.apply(moves)
+    onMoved(moves.flat())
+    return words
+  }
+
+  const rounds = async (of?: readonly string[]): Promise<void> => {
+    let before = ''
+    for (let left = MAX_ROUNDS; left > 0; left--) {
+      before = await round(before, of)
+      if (before === '') return
+    }
+  }
+
+  const sweep = async (): Promise<void> => {
+    const at = clock.elapsed()
+    free.clear()
+    await rounds()
+    // Only now: after a failure the next pass looks at all of them, and so at those that were freed.
+    sweptAt = at
+  }
+
+  const serveFreed = async (): Promise<void> => {
+    const of = [...free].slice(0, BATCH)
+    for (const lane of of) free.delete(lane)
+    try {
+      if (of.length > 0) await rounds(of)
+    } catch (error) {
+      for (const lane of of) free.add(lane)
+      throw error
+    }
+  }
+
+  return {
+    sweep,
+    async pass() {
+      if (clock.elapsed() - sweptAt >= POLL_MS) await sweep()
+      else await serveFreed()
+      return free.size > 0 ? 0 : Math.max(1, sweptAt + POLL_MS - clock.elapsed())
+    },
+    freed(lane) {
+      free.add(lane)
+      wake()
+    },
+  }
+}
