@@ -1,6 +1,7 @@
-/** Compares what the store says happened with what should have, by the slow reference, and with what the handlers wrote down. */
+/** Compares what the store says happened with what should have, by the slow reference, with what the handlers wrote down, and with the product's own audit. */
 import type { Run } from '../../src/run/run.ts'
 import { timeZone } from '../../src/schedule/time-zone.ts'
+import { auditSchedule } from '../../src/scheduler/audit-schedule.ts'
 import type { Store } from '../../src/store/contract/store.ts'
 import { reference } from '../time/reference.ts'
 import type { Effect } from './fleet.ts'
@@ -22,6 +23,8 @@ export interface Verdicts {
   readonly unfinished: string[]
   readonly staleAccepted: string[]
   readonly unwitnessed: string[]
+  /** What the product's own audit says otherwise. */
+  readonly disputed: string[]
 }
 
 export async function allRuns(store: Store, scheduleId: string): Promise<Run[]> {
@@ -58,6 +61,7 @@ export async function audit(
     unfinished: [],
     staleAccepted: [],
     unwitnessed: [],
+    disputed: [],
   }
   const seen = new Set(effects.map(({ id, fence }) => `${id} ${fence}`))
   let expected = 0
@@ -78,6 +82,7 @@ export async function audit(
         if (!seen.has(`${run.id} ${fence}`)) verdicts.unwitnessed.push(name)
       }
     }
+    verdicts.disputed.push(...(await disputes(store, each, { untilAt, expected: slots.size })))
     for (const at of slots) {
       const count = counts.get(at) ?? 0
       if (count === 0) verdicts.lost.push(`${each.scheduleId} ${new Date(at).toISOString()}`)
@@ -87,4 +92,23 @@ export async function audit(
   return { ...verdicts, expected }
 }
 
-export const CLEAN = { lost: [], doubled: [], unexpected: [], unfinished: [], staleAccepted: [], unwitnessed: [] }
+async function disputes(
+  store: Store,
+  { scheduleId, sinceAt }: Watched,
+  { untilAt, expected }: { untilAt: number; expected: number },
+): Promise<string[]> {
+  const schedule = (await store.schedules.list({ limit: 1000 })).find(({ id }) => id === scheduleId)
+  if (!schedule) return [`${scheduleId} is gone`]
+  const found = await auditSchedule(store, schedule, { afterAt: sinceAt, untilAt, forgottenAt: 0 })
+  if (typeof found === 'string') return [`${scheduleId} is ${found}`]
+  const { runs, nonRuns, pending, lost, doubled, unexplained } = found
+  const seen = { expected: found.expected, runs, nonRuns, pending, lost, doubled, unexplained }
+  const none = { count: 0, first: [] }
+  const wanted = { expected, runs: expected, nonRuns: 0, pending: 0, lost: none, doubled: none, unexplained: none }
+  return JSON.stringify(seen) === JSON.stringify(wanted) ? [] : [`${scheduleId} ${JSON.stringify(seen)}`]
+}
+
+export const CLEAN = {
+  ...{ lost: [], doubled: [], unexpected: [], unfinished: [], staleAccepted: [], unwitnessed: [] },
+  disputed: [],
+}

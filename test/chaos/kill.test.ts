@@ -14,7 +14,7 @@ const beat = defineJob({
   retry: { attempts: 100, backoff: 'fixed', base: '50ms', max: '200ms' },
   run: () => {},
 })
-const keep = { job: beat, catchUp: 'all', catchUpLimit: 100_000 } as const
+const keep = { job: beat, catchUp: 'all', catchUpLimit: 100_000, overlap: 'allow' } as const
 
 let fleet: Fleet | undefined
 let opened: ChaosStore | undefined
@@ -32,6 +32,7 @@ describe.each(Object.entries(STORES))('a fleet on %s under random kill -9', (_, 
     fleet = createFleet(() => url)
     const schedules = [
       ...Array.from({ length: 6 }, (_, i) => schedule({ key: `second-${i}`, every: '1s', ...keep })),
+      ...Array.from({ length: 2 }, (_, i) => schedule({ key: `line-${i}`, every: '1s', ...keep, overlap: 'queue' })),
       ...Array.from({ length: 4 }, (_, i) =>
         schedule({ key: `cron-${i}`, cron: '*/2 * * * * *', timezone: 'Europe/Berlin', ...keep }),
       ),

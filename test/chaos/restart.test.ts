@@ -23,7 +23,14 @@ it('survives three immediate restarts of Postgres: nothing lost, nothing unhandl
   const { store, url } = server
   fleet = createFleet(() => url)
   const app = everytick({ store, jobs: [beat] })
-  const every = schedule({ key: 'second', every: '1s', job: beat, catchUp: 'all', catchUpLimit: 10_000 })
+  const every = schedule({
+    key: 'second',
+    every: '1s',
+    job: beat,
+    catchUp: 'all',
+    catchUpLimit: 10_000,
+    overlap: 'allow',
+  })
   await app.schedules.upsert(every)
   const stored = (await store.schedules.get('default', 'second'))!
   const nodes = [fleet.start('both'), fleet.start('worker')]

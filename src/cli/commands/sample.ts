@@ -131,14 +131,15 @@ async function showLedger(store: Store, view: View, write: (text: string) => voi
   const ledgers: Ledger[] = []
   for (const { key } of schedules) {
     const stored = await store.schedules.get('default', key)
-    if (stored) ledgers.push(await ledgerOf(store, stored))
+    const ledger = stored && (await ledgerOf(store, stored))
+    if (ledger) ledgers.push(ledger)
   }
   const { green, red } = view.colours
   if (ledgers.length === 0) write('  ledger    empty: this is the first start\n')
-  for (const { key, slots, runs, nonRuns, lost, doubled } of ledgers) {
-    const word = lost === 0 && doubled === 0 ? green('✓') : red('✗')
+  for (const { key, slots, runs, nonRuns, unexplained, lost, doubled } of ledgers) {
+    const word = unexplained + lost + doubled === 0 ? green('✓') : red('✗')
     write(
-      `  ledger  ${word} ${key.padEnd(10)} ${slots} occurrences = ${runs} runs + ${nonRuns} on record as missed; ${lost} lost, ${doubled} doubled\n`,
+      `  ledger  ${word} ${key.padEnd(10)} ${slots} occurrences = ${runs} runs + ${nonRuns} on record as skipped or missed; ${unexplained} unexplained, ${lost} lost, ${doubled} doubled\n`,
     )
   }
 }

@@ -1,0 +1,215 @@
+/** Decides, purely, whether every occurrence of one schedule is accounted for once: by a run, or by a record that says why there is none. */
+import type { Trigger } from '../run/run.ts'
+import type { RunState } from '../run/state.ts'
+import type { Eras, Timeline } from './eras.ts'
+
+/** A run, as far as it answers for an occurrence. */
+export interface AuditedRun {
+  readonly scheduledAt: number
+  readonly trigger: Trigger
+  readonly revision: number
+  readonly state: RunState
+  readonly startedAt: number | null
+}
+
+/** A range of occurrences that became no run. */
+export interface AuditedRange {
+  readonly fromAt: number
+  readonly toAt: number
+  readonly count: number
+}
+
+export interface AuditFacts {
+  readonly eras: Eras
+  readonly timeline: Timeline
+  /** Those that reach into the span, with all they cover. */
+  readonly nonRuns: readonly AuditedRange[]
+  /** Occurrences with afterAt < instant <= untilAt are looked at. */
+  readonly span: { readonly afterAt: number; readonly untilAt: number }
+  readonly watermarkAt: number
+  /** Whether it has made all its runs, so that later occurrences are none. */
+  readonly done: boolean
+}
+
+export interface Offences {
+  readonly count: number
+  /** The first hundred, by their instants. */
+  readonly first: readonly number[]
+}
+
+/** expected = runs + nonRuns + lost.count. */
+export interface Audited {
+  /** Occurrences in the span, up to the watermark. */
+  readonly expected: number
+  readonly runs: number
+  readonly nonRuns: number
+  /** Runs that made an occurrence good later; they are extra. */
+  readonly backfills: number
+  /** Occurrences in the span that are not planned yet. */
+  readonly pending: number
+  /** Neither run nor record. */
+  readonly lost: Offences
+  /** More than one of them. */
+  readonly doubled: Offences
+  /** Runs and records of what was no occurrence, and records that count wrongly. */
+  readonly unexplained: Offences
+}
+
+export interface Auditor {
+  /** In nominal order; it need not be all at once. */
+  add(runs: readonly AuditedRun[]): void
+  end(): Audited
+}
+
+const NAMED = 100
+
+export function auditor({ eras, timeline, nonRuns, span, watermarkAt, done }: AuditFacts): Auditor {
+  const { afterAt } = span
+  const untilAt = Math.max(afterAt, Math.min(span.untilAt, watermarkAt))
+  const [lost, doubled, unexplained] = [offences(), offences(), offences()]
+  const ranges = nonRuns.map((range) => ledgerOf(range)).sort((a, b) => a.fromAt - b.fromAt)
+  const covered = cover()
+  let [runs, backfills] = [0, 0]
+  /** Everything up to here is dealt with, and the first stretch that reaches beyond it. */
+  let [position, stretch] = [afterAt, 0]
+  let lastAt = Number.NaN
+
+  /** What is known of a record; one that counts fewer than it spans leaves room for others among its occurrences. */
+  function ledgerOf({ fromAt, toAt, count }: AuditedRange): Ledger {
+    // Where its beginning lies before what is known, only the part in the span can be judged.
+    const known = eras.complete || fromAt > eras.list[0]!.afterAt
+    const room = known ? timeline.countAt(fromAt - 1, toAt) - count : 0
+    if (known && (room < 0 || !timeline.isSlot(fromAt) || !timeline.isSlot(toAt))) unexplained.add(fromAt)
+    return { fromAt, toAt, room, whole: known && fromAt > afterAt && toAt <= untilAt }
+  }
+
+  /** The records as stretches that do not touch; what two of them claim is doubled, unless one has room for it. */
+  function cover(): Stretch[] {
+    const stretches: Stretch[] = []
+    for (const range of ranges) {
+      const last = stretches.at(-1)
+      if (!last || range.fromAt > last.toAt) {
+        stretches.push({ fromAt: range.fromAt, toAt: range.toAt, of: [range] })
+        continue
+      }
+      const [from, to] = [Math.max(range.fromAt - 1, afterAt), Math.min(range.toAt, last.toAt, untilAt)]
+      let shared = from < to ? timeline.countAt(from, to) : 0
+      for (const each of [range, ...last.of]) {
+        const taken = Math.max(0, Math.min(shared, each.room))
+        each.room -= taken
+        shared -= taken
+      }
+      if (shared > 0) doubled.walk(timeline, { afterAt: from, count: shared })
+      last.toAt = Math.max(last.toAt, range.toAt)
+      last.of.push(range)
+    }
+    return stretches
+  }
+
+  /** No run up to `toAt`: what no record covers is lost. */
+  function pass(toAt: number): void {
+    while (position < toAt) {
+      while (stretch < covered.length && covered[stretch]!.toAt <= position) stretch++
+      const next = covered[stretch]
+      const gapTo = Math.min(toAt, next ? next.fromAt - 1 : toAt)
+      const firstAt = gapTo > position ? timeline.nextAt(position) : null
+      if (firstAt !== null && firstAt <= gapTo) {
+        lost.walk(timeline, { afterAt: position, count: timeline.countAt(position, gapTo) })
+      }
+      position = Math.max(gapTo, Math.min(toAt, next ? next.toAt : toAt))
+    }
+  }
+
+  function take(run: AuditedRun): void {
+    const at = run.scheduledAt
+    if (at <= afterAt || at > untilAt) return
+    if (run.trigger === 'backfill') backfills++
+    else if (at === lastAt) doubled.add(at)
+    else count(run)
+    if (run.trigger !== 'backfill') lastAt = at
+  }
+
+  function count({ scheduledAt: at, revision, state, startedAt }: AuditedRun): void {
+    pass(at - 1)
+    while (stretch < covered.length && covered[stretch]!.toAt < at) stretch++
+    const near = covered[stretch]
+    const within = near && near.fromAt <= at ? near : null
+    if (!timeline.isSlot(at)) {
+      // One that was planned ahead and cancelled before an edit: an occurrence of the definition that planned it.
+      if (timeline.ofRevision(revision).nextAt(at - 1) !== at) unexplained.add(at)
+      return
+    }
+    position = at
+    if (!within) {
+      runs++
+      return
+    }
+    const roomy = within.of.find(({ fromAt, toAt, room }) => room > 0 && fromAt <= at && at <= toAt)
+    // Both say that it did not run: cancelled ahead of time, and then passed over by a pause.
+    if (!roomy && state === 'cancelled' && startedAt === null) return
+    runs++
+    if (roomy) roomy.room--
+    else doubled.add(at)
+  }
+
+  return {
+    add: (page) => page.forEach(take),
+    end() {
+      pass(untilAt)
+      for (const { fromAt, room, whole } of ranges) if (whole && room > 0) unexplained.add(fromAt)
+      const expected = timeline.countAt(afterAt, untilAt)
+      return {
+        ...{ expected, runs, nonRuns: expected - runs - lost.found().count, backfills },
+        pending: done ? 0 : timeline.countAt(untilAt, span.untilAt),
+        ...{ lost: lost.found(), doubled: doubled.found(), unexplained: unexplained.found() },
+      }
+    },
+  }
+}
+
+interface Ledger {
+  readonly fromAt: number
+  readonly toAt: number
+  /** Occurrences that it spans and does not count. */
+  room: number
+  /** Whether all it spans is looked at. */
+  readonly whole: boolean
+}
+
+interface Stretch {
+  readonly fromAt: number
+  toAt: number
+  readonly of: Ledger[]
+}
+
+interface Tally {
+  add(at: number): void
+  walk(timeline: Timeline, from: { readonly afterAt: number; readonly count: number }): void
+  found(): Offences
+}
+
+/** All are counted, and only the first are walked to. */
+function offences(): Tally {
+  const first: number[] = []
+  let total = 0
+  const name = (at: number): unknown => first.length < NAMED && first.push(at)
+  return {
+    add(at) {
+      total++
+      name(at)
+    },
+    walk(timeline, { afterAt, count }) {
+      total += count
+      let at = timeline.nextAt(afterAt)
+      for (let i = 0; i < count && at !== null && first.length < NAMED; i++, at = timeline.nextAt(at)) name(at)
+    },
+    found: () => ({ count: total, first: first.toSorted((a, b) => a - b) }),
+  }
+}
+
+/** The whole at once, for those who have all runs at hand. */
+export function audit(facts: AuditFacts, runs: readonly AuditedRun[]): Audited {
+  const one = auditor(facts)
+  one.add(runs)
+  return one.end()
+}

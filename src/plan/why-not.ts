@@ -1,0 +1,51 @@
+/** Says why an occurrence became no run, from its record; what else may have become of one is `why.ts`. */
+import { elapsedText, nameOf } from './instant-words.ts'
+import type { NonRun } from './non-run.ts'
+import type { Fate, WhyFacts } from './why-facts.ts'
+
+export const HINTS: Partial<Record<NonRun['reason'], string>> = {
+  window: 'raise catchUpWindow',
+  limit: 'raise catchUpLimit',
+  policy: "set catchUp to 'all', or make it good with a backfill",
+  overlap: "set a timeout, or overlap 'queue_one'",
+  dst_gap: "set dst.gap to 'shift'",
+  max_runs: 'raise maxRuns',
+}
+
+export function fateOfNonRun({ before, schedule }: WhyFacts, nonRun: NonNullable<WhyFacts['nonRun']>): Fate {
+  const { state, reason, detail, count } = nonRun
+  const among = count === 1 ? '' : `, as one of ${count}`
+  const sentence = `It was ${state}${among}: ${becauseOf(reason, { detail, before, schedule })}.`
+  return { verdict: state, reason, sentence, hint: HINTS[reason] ?? null }
+}
+
+type Because = Pick<WhyFacts, 'before' | 'schedule'> & { readonly detail: string }
+
+function becauseOf(reason: NonRun['reason'], { detail, before, schedule }: Because): string {
+  switch (reason) {
+    case 'window':
+      return `nobody planned at that time, and it was older than the catch-up window of ${elapsedText(schedule.catchUp.windowMs)}`
+    case 'limit':
+      return `nobody planned at that time, and catch-up is limited to the newest ${schedule.catchUp.limit}`
+    case 'policy':
+      return `nobody planned at that time, and catchUp '${schedule.catchUp.catchUp}' leaves it out`
+    case 'paused':
+      return `the schedule was paused ${detail}`.trimEnd()
+    case 'overlap': {
+      if (!before) return `run ${detail} of its lane was unfinished when it came due`
+      const worked =
+        before.startedAt === null ? '' : `, started ${new Date(before.startedAt).toISOString()} on ${before.workerId},`
+      return `${nameOf(before)}${worked} was unfinished when it came due, and overlap is '${schedule.firing.overlap}'`
+    }
+    case 'excluded':
+      return `the schedule excludes it by ${detail}`
+    case 'before_start':
+      return `the schedule starts at ${detail}`
+    case 'dst_gap':
+      return `the clocks of ${detail} went past it, and dst.gap is 'skip'`
+    case 'max_runs':
+      return 'the schedule had made all the runs it may'
+    case 'edited':
+      return 'the timing was changed before the run was due'
+  }
+}

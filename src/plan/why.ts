@@ -1,0 +1,166 @@
+/** Decides, purely, what became of one occurrence and why, in one sentence; the facts are gathered by `scheduler/why.ts`, the checklist beside it is `why-checks.ts`. */
+import type { Run } from '../run/run.ts'
+import { elapsedText, instantText, nameOf } from './instant-words.ts'
+import { type Fate, meantBy, type WhyFacts, type WhyVerdict } from './why-facts.ts'
+import { fateOfNonRun, HINTS } from './why-not.ts'
+
+export function fateOf(facts: WhyFacts): Fate {
+  const { at, timeline } = facts
+  const slotAt = meantBy(timeline, at)
+  if (slotAt === at) return fateOfSlot(facts, at)
+  const nextAt = timeline.nextAt(at)
+  const say = (when: number): string => instantText(when, facts.schedule.timing)
+  const past = slotAt === null ? 'there is none before it' : `the one before it is ${say(slotAt)}`
+  const next = nextAt === null ? 'none comes after it' : `the next is ${say(nextAt)}`
+  const then = slotAt === null ? '' : ` Of the one before: ${decapitalised(fateOfSlot(facts, slotAt).sentence)}`
+  const sentence = `${instantText(at, facts.schedule.timing)} is no occurrence: ${past}, and ${next}.${then}`
+  return { verdict: 'not_due', reason: reasonNotDue(facts), sentence, hint: null }
+}
+
+function reasonNotDue({ schedule, eras, timeline, at }: WhyFacts): string | null {
+  if (at <= schedule.sinceAt) return 'before_creation'
+  if (at <= eras.list[0]!.afterAt) return 'forgotten'
+  const endAt = timeline.eraAt(at)?.definition.timing.endAt
+  return endAt !== undefined && at > endAt ? 'after_end' : null
+}
+
+function fateOfSlot(facts: WhyFacts, slotAt: number): Fate {
+  const { run, nonRun, backfill } = facts
+  const fate =
+    run && !denied(run, nonRun)
+      ? fateOfRun(facts, run)
+      : nonRun
+        ? fateOfNonRun(facts, nonRun)
+        : fateOfNothing(facts, slotAt)
+  if (!backfill) return fate
+  return { ...fate, sentence: `${fate.sentence} A backfill made it good: ${nameOf(backfill)} ${backfill.state}.` }
+}
+
+/** Cancelled ahead of time, and then passed over: the record is the later word. */
+const denied = ({ state, startedAt }: Run, nonRun: unknown): boolean =>
+  nonRun !== null && state === 'cancelled' && startedAt === null
+
+function fateOfRun(facts: WhyFacts, run: Run): Fate {
+  const { now, journal } = facts
+  const { state, startedAt, finishedAt, dueAt, workerId, attempt, error } = run
+  const name = nameOf(run)
+  const attempts = attempt === 1 ? 'the first attempt' : `attempt ${attempt}`
+  const told = (verdict: WhyVerdict, sentence: string): Fate => ({ verdict, reason: null, sentence, hint: null })
+  switch (state) {
+    case 'succeeded': {
+      const late = startedAt === null ? '' : `, started ${elapsedText(startedAt - dueAt)} after it was due`
+      const caught = run.trigger === 'catch_up' ? 'It was made good after an outage' : 'It ran'
+      return told('ran', `${caught}: ${name} succeeded at ${attempts}${late}.`)
+    }
+    case 'running':
+      return told(
+        'running',
+        `It is running: ${name} on ${workerId} for ${elapsedText(now - (startedAt ?? now))}, ${attempts}.`,
+      )
+    case 'failed': {
+      const why = error ? `: ${error.message}` : ''
+      const hint = journal.some(({ kind }) => kind === 'timed_out') ? 'give it a longer timeout' : null
+      const again = attempt === 1 ? '1 attempt' : `${attempt} attempts`
+      return {
+        verdict: 'failed',
+        reason: error?.code ?? null,
+        sentence: `It failed: ${name} gave up after ${again}${why}.`,
+        hint,
+      }
+    }
+    case 'cancelled': {
+      const when = startedAt === null ? 'before it began' : `after it had begun, ${attempts}`
+      const at = finishedAt === null ? '' : ` at ${new Date(finishedAt).toISOString()}`
+      return told('cancelled', `It was cancelled ${when}: ${name} ended${at}.`)
+    }
+    default:
+      return fateOfWaiting(facts, run)
+  }
+}
+
+function fateOfWaiting({ now, before, queue, workers, schedule }: WhyFacts, run: Run): Fate {
+  const name = nameOf(run)
+  const told = (reason: string, sentence: string, hint: string | null = null): Fate => ({
+    ...{ verdict: 'waiting', reason, sentence, hint },
+  })
+  if (run.dueAt > now) {
+    const dueText = new Date(run.dueAt).toISOString()
+    if (run.fence > 0)
+      return told('retry', `It waits for attempt ${run.attempt + 1}: ${name} is due again at ${dueText}.`)
+    const jittered = run.scheduledAt !== null && run.dueAt > run.scheduledAt
+    const fate = told(jittered ? 'jitter' : 'planned', `It is planned: ${name} is due at ${dueText}.`)
+    return { ...fate, verdict: jittered && run.scheduledAt! <= now ? 'waiting' : 'future' }
+  }
+  if (run.gate !== 'open') {
+    const whom = before ? `${nameOf(before)}, which is ${before.state}` : 'others of its lane'
+    return told(
+      'overlap',
+      `It waits behind ${whom}: runs of this lane go one after another.`,
+      'set a timeout, or another overlap',
+    )
+  }
+  if (queue?.pause) {
+    const { by, reason } = queue.pause
+    const words = reason === '' ? '' : ` (${reason})`
+    return told(
+      'queue_paused',
+      `It waits: queue "${run.queue}" was paused by ${by}${words}.`,
+      `resume queue "${run.queue}"`,
+    )
+  }
+  if (!workers.some((one) => one.roles.includes('worker') && run.queue in one.queues)) {
+    const hint = `start a worker that serves queue "${run.queue}"`
+    return told('no_worker', `It waits: nobody who is alive serves queue "${run.queue}".`, hint)
+  }
+  const since = elapsedText(now - run.dueAt)
+  const hint = `raise the concurrency of queue "${schedule.queue}", or start another worker`
+  return told('queued', `It has waited for a free worker of queue "${run.queue}" for ${since}: ${name}.`, hint)
+}
+
+function fateOfNothing({ schedule, eras, timeline, now, forgottenAt, workers }: WhyFacts, slotAt: number): Fate {
+  const { pause, quarantine, watermarkAt, firing, made, nextAt } = schedule
+  const told = (verdict: WhyVerdict, reason: string | null, sentence: string): Fate => ({
+    verdict,
+    reason,
+    sentence,
+    hint: null,
+  })
+  if (slotAt <= watermarkAt) {
+    if (slotAt < Math.max(forgottenAt, eras.list[0]!.afterAt)) {
+      return told('forgotten', null, 'It is longer ago than records are kept, and so nobody knows any more.')
+    }
+    return {
+      ...told('lost', null, 'It should be a run or a record and is neither.'),
+      hint: 'call app.audit() and tell us what it says',
+    }
+  }
+  if (firing.maxRuns !== null && made >= firing.maxRuns && nextAt === null) {
+    return {
+      ...told('skipped', 'max_runs', `It does not run: all ${firing.maxRuns} runs were made.`),
+      hint: HINTS.max_runs!,
+    }
+  }
+  const verdict = slotAt > now ? 'future' : 'not_planned_yet'
+  const era = timeline.eraAt(slotAt)
+  const why = era ? timeline.slotsIn(era).whyNot(slotAt) : null
+  // Recorded when the last of its kind has passed; the definition says it already.
+  if (why) return told(verdict, why.reason, `It does not run: ${why.reason.replaceAll('_', ' ')} (${why.detail}).`)
+  if (pause) {
+    const words = pause.reason === '' ? '' : ` (${pause.reason})`
+    const until = pause.until === null ? 'is resumed' : `goes on at ${new Date(pause.until).toISOString()}`
+    const sentence = `The schedule is paused by ${pause.by}${words}: what becomes of this one is decided when it ${until}.`
+    return { ...told(verdict, 'paused', sentence), hint: 'resume the schedule' }
+  }
+  if (quarantine) {
+    const sentence = `The schedule was set aside because it cannot be planned: ${quarantine.message}.`
+    return { ...told(verdict, 'quarantined', sentence), hint: 'change its definition, which lifts the quarantine' }
+  }
+  if (slotAt > now) return told('future', null, `It is still to come, in ${elapsedText(slotAt - now)}.`)
+  if (!workers.some(({ roles }) => roles.includes('scheduler'))) {
+    const sentence = 'It is not planned yet: nobody who is alive plans.'
+    return { ...told(verdict, 'no_scheduler', sentence), hint: 'start an app with the role scheduler' }
+  }
+  return told(verdict, null, 'It is not planned yet: planning has not come that far.')
+}
+
+const decapitalised = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1)

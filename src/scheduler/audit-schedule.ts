@@ -1,0 +1,96 @@
+/** Audits one schedule from what is stored, page by page; whether its occurrences are accounted for is decided by `plan/audit.ts`. */
+import { type Audited, auditor } from '../plan/audit.ts'
+import { type Eras, erasOf, type Timeline, timelineOf } from '../plan/eras.ts'
+import type { Schedule } from '../schedule/schedule.ts'
+import type { SlotSpan } from '../store/contract/history.ts'
+import type { Store } from '../store/contract/store.ts'
+
+export interface AuditSpan extends SlotSpan {
+  /** Revisions before this may have left the store. */
+  readonly forgottenAt: number
+}
+
+/** Runs that are held in memory at once. */
+const PAGE = 5000
+const MAX_LOOKS = 5
+
+/** `gone` when it was removed meanwhile; `unreadable` when this version cannot read one of its timings. */
+export async function auditSchedule(
+  store: Store,
+  schedule: Schedule,
+  span: AuditSpan,
+): Promise<Audited | 'gone' | 'unreadable'> {
+  let current = schedule
+  let before = ''
+  for (let looks = 1; ; looks++) {
+    const found = await look(store, current, span)
+    const after = await store.schedules.get(schedule.workspace, schedule.key)
+    if (after?.id !== schedule.id) return 'gone'
+    if (found === 'unreadable') return found
+    // A watermark that moves on leaves what is below it as it was. One that goes back took runs with it.
+    const moved = after.revision !== current.revision || after.watermarkAt < current.watermarkAt
+    // A lane that skips a run turns it into a record between two of our reads: what is really amiss is so a second time.
+    const offences = JSON.stringify([found.lost, found.doubled, found.unexplained])
+    const settled = !moved && (isClean(found) || offences === before)
+    if (settled || looks === MAX_LOOKS) return found
+    before = moved ? '' : offences
+    current = after
+  }
+}
+
+export const isClean = ({ lost, doubled, unexplained }: Audited): boolean =>
+  lost.count + doubled.count + unexplained.count === 0
+
+async function look(store: Store, schedule: Schedule, span: AuditSpan): Promise<Audited | 'unreadable'> {
+  const { id, watermarkAt } = schedule
+  const known = readable(erasOf(schedule, await store.history.revisions(id), span.forgottenAt), schedule)
+  if (!known) return 'unreadable'
+  const { eras, timeline } = known
+  const firstAt = Math.max(span.afterAt, eras.list[0]!.afterAt)
+  const within = { afterAt: firstAt, untilAt: Math.max(firstAt, span.untilAt) }
+  const nonRuns = await store.history.nonRuns(id, within)
+  const one = auditor({ eras, timeline, nonRuns, span: within, watermarkAt, done: isDone(schedule) })
+  const untilAt = Math.min(within.untilAt, watermarkAt)
+  let { afterAt } = within
+  let limit = PAGE
+  while (afterAt < untilAt) {
+    const page = await store.history.slots(id, { afterAt, untilAt }, limit)
+    if (page.length < limit) {
+      one.add(page)
+      break
+    }
+    // The last instant of a full page may have more runs than the page had room for.
+    const lastAt = page.at(-1)!.scheduledAt
+    const whole = page.filter(({ scheduledAt }) => scheduledAt < lastAt)
+    one.add(whole)
+    if (whole.length === 0) limit *= 2
+    else afterAt = lastAt - 1
+  }
+  return one.end()
+}
+
+/** Whether it has made all the runs it may: what comes later is no occurrence any more. */
+export const isDone = ({ nextAt, made, firing }: Schedule): boolean =>
+  nextAt === null && firing.maxRuns !== null && made >= firing.maxRuns
+
+/**
+ * The eras that can be judged, or null when the present one is not among them: a row written by a newer version, or with a
+ * zone that is unknown here. An edit that put such a timing right ends it, and what came before stays unjudged.
+ */
+export function readable(eras: Eras, schedule: Schedule): { readonly eras: Eras; readonly timeline: Timeline } | null {
+  const timeline = timelineOf(eras, schedule)
+  const bad = eras.list.findLastIndex((era) => !canRead(() => timeline.slotsIn(era)))
+  if (bad === -1) return { eras, timeline }
+  if (bad === eras.list.length - 1) return null
+  const known = { ...eras, list: eras.list.slice(bad + 1), complete: false }
+  return { eras: known, timeline: timelineOf(known, schedule) }
+}
+
+function canRead(read: () => unknown): boolean {
+  try {
+    read()
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,100 @@
+/** `app.schedules.why`: gathers what is stored about one occurrence; what became of it, and why, is decided by `plan/why.ts`. */
+import { EverytickError, shown } from '../errors.ts'
+import { type Instant, readInstantOption, readName } from '../options.ts'
+import { erasOf } from '../plan/eras.ts'
+import { fateOf } from '../plan/why.ts'
+import { checksOf, type WhyCheck } from '../plan/why-checks.ts'
+import { type Fate, meantBy, type WhyFacts } from '../plan/why-facts.ts'
+import type { Run } from '../run/run.ts'
+import type { Schedule } from '../schedule/schedule.ts'
+import { scheduleName } from '../schedule-definition.ts'
+import type { Store } from '../store/contract/store.ts'
+import { readable } from './audit-schedule.ts'
+import type { Core } from './core.ts'
+
+/** What became of an occurrence, and the checklist that leads there. */
+export interface Why extends Fate {
+  /** The instant that was asked about. */
+  readonly at: Date
+  /** The occurrence that the checks speak of: the instant itself, or the nearest before it. */
+  readonly slot: Date | null
+  readonly checks: readonly WhyCheck[]
+}
+
+/** A process beats every five seconds. */
+const ALIVE_MS = 20_000
+const MAX_SAME_SLOT = 100
+const MAX_LIVE = 1000
+
+export async function why(
+  core: Core,
+  named: { readonly workspace: string; readonly key: string },
+  given: Instant,
+): Promise<Why> {
+  const workspace = readName(named.workspace, 'workspace')
+  const key = readName(named.key, 'key')
+  const at = readInstantOption(given, 'at')
+  const store = await core.store()
+  const schedule = await store.schedules.get(workspace, key)
+  if (!schedule) {
+    const message = `there is no ${scheduleName({ workspace, key })} in workspace ${shown(workspace)}`
+    throw new EverytickError('SCHEDULE_NOT_FOUND', message)
+  }
+  const now = await store.now()
+  const { historyMs, journalMs } = core.settings.retention
+  const known = readable(erasOf(schedule, await store.history.revisions(schedule.id), now - journalMs), schedule)
+  if (!known) return unreadable(schedule, at)
+  const slotAt = meantBy(known.timeline, at)
+  const found = slotAt === null ? NOTHING : await factsOf(store, schedule, slotAt)
+  const workers = (await store.workers.list()).filter(({ seenAt }) => now - seenAt < ALIVE_MS)
+  const forgottenAt = now - Math.min(historyMs, journalMs)
+  const facts: WhyFacts = { schedule, ...known, at, now, forgottenAt, workers, ...found }
+  return {
+    ...fateOf(facts),
+    at: new Date(at),
+    slot: slotAt === null ? null : new Date(slotAt),
+    checks: checksOf(facts),
+  }
+}
+
+type Found = Pick<WhyFacts, 'run' | 'backfill' | 'nonRun' | 'before' | 'queue' | 'journal'>
+const NOTHING: Found = { run: null, backfill: null, nonRun: null, before: null, queue: null, journal: [] }
+
+async function factsOf(store: Store, { id }: Schedule, slotAt: number): Promise<Found> {
+  const span = { afterAt: slotAt - 1, untilAt: slotAt }
+  const slots = await store.history.slots(id, span, MAX_SAME_SLOT)
+  const own = slots.find(({ trigger }) => trigger !== 'backfill')
+  const later = slots.findLast(({ trigger }) => trigger === 'backfill')
+  const run = own ? await store.history.run(own.id) : null
+  const [nonRun = null] = await store.history.nonRuns(id, span)
+  return {
+    run,
+    backfill: later ? await store.history.run(later.id) : null,
+    nonRun,
+    before: nonRun?.reason === 'overlap' ? await store.history.run(nonRun.detail) : await runBefore(store, run),
+    queue: run?.state === 'pending' ? await queueOf(store, run.queue) : null,
+    journal: run ? await store.history.journal({ runId: run.id }) : [],
+  }
+}
+
+const queueOf = async (store: Store, name: string): Promise<Found['queue']> =>
+  (await store.queues.list()).find((queue) => queue.name === name) ?? null
+
+/** Who is open in the lane in which this one waits. */
+async function runBefore(store: Store, run: Run | null): Promise<Run | null> {
+  if (run?.state !== 'pending' || run.gate === 'open') return null
+  const { workspace, lane } = run
+  for (const states of [['running'], ['pending']] as const) {
+    const live = await store.history.runs({ workspace, states }, { limit: MAX_LIVE })
+    const open = live.find((one) => one.lane === lane && one.gate === 'open')
+    if (open) return open
+  }
+  return null
+}
+
+function unreadable(schedule: Schedule, at: number): Why {
+  const sentence = 'The timing of the schedule cannot be read by this version, and so nobody knows its occurrences.'
+  const reason = schedule.quarantine ? 'quarantined' : 'unreadable'
+  const hint = 'change its timing, or update this process'
+  return { verdict: 'not_planned_yet', reason, sentence, hint, at: new Date(at), slot: null, checks: [] }
+}
