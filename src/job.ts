@@ -37,7 +37,13 @@ export interface WorkOptions {
   /** How long one attempt may take; without it, as long as it holds its lease. */
   readonly timeout?: Duration
   readonly retry?: RetryOptions
+  /** `at_least_once` when absent. `at_most_once`: no retry, and what was lost on the way has failed. */
+  readonly delivery?: Delivery
+  /** Runs that share it, in one workspace, go one after another, whatever made them. */
+  readonly concurrencyKey?: string
 }
+
+export type Delivery = 'at_least_once' | 'at_most_once'
 
 export interface JobOptions<Schema extends PayloadSchema | undefined, Result> extends WorkOptions {
   readonly name: string
@@ -51,13 +57,14 @@ export interface Job<Input = unknown, Result = unknown> extends EngineJob {
   readonly queue: string
   readonly priority: number
   readonly policy: RunPolicy
+  readonly concurrencyKey: string | null
   readonly schema: PayloadSchema | undefined
   /** For the compiler only; never there at run time. */
   readonly '~types'?: { readonly input: Input; readonly result: Result }
 }
 
 const jobs = new WeakSet<object>()
-const WORK_KEYS = ['queue', 'priority', 'timeout', 'retry'] as const
+export const WORK_KEYS = ['queue', 'priority', 'timeout', 'retry', 'delivery', 'concurrencyKey'] as const
 const JOB_KEYS = ['name', 'payload', 'run', ...WORK_KEYS]
 
 export function defineJob<Result, Schema extends PayloadSchema | undefined = undefined>(
@@ -76,6 +83,7 @@ export function defineJob<Result, Schema extends PayloadSchema | undefined = und
     name,
     schema,
     ...readWork(options, of),
+    concurrencyKey: readKey(options.concurrencyKey, of),
     parse: (stored) => (schema ? parsePayload(schema, stored, of) : undefined),
     run: (payload, ctx) => (schema ? handler(payload, ctx) : handler(ctx)),
   }
@@ -85,24 +93,48 @@ export function defineJob<Result, Schema extends PayloadSchema | undefined = und
 
 export const isJob = (value: unknown): value is Job => typeof value === 'object' && value !== null && jobs.has(value)
 
+/** Null when there is none. */
+export const readKey = (key: unknown, of: string): string | null =>
+  key === undefined ? null : readName(key, `${of}: concurrencyKey`)
+
 export interface Work {
   readonly queue: string
   readonly priority: number
   readonly policy: RunPolicy
 }
 
+/** What a schedule can say besides about how its runs are carried out. */
+export interface ScheduledWork extends Omit<WorkOptions, 'concurrencyKey'> {
+  /** After so many failed runs in a row the schedule is paused. */
+  readonly pauseOnFailure?: number
+}
+
 /** What was said here, over what the job says, over the defaults. */
-export function readWork(options: WorkOptions, of: string, job?: Work): Work {
-  const { queue, priority, timeout, retry } = options
+export function readWork(options: ScheduledWork, of: string, job?: Work): Work {
+  const { queue, priority, timeout, retry, delivery, pauseOnFailure } = options
   const timeoutMs = timeout === undefined ? job?.policy.timeoutMs : readDuration(timeout, `${of}: timeout`, 1)
+  const once = readOnce(delivery, of, job)
+  if (once && (retry?.attempts ?? 1) > 1) {
+    throw refused(`${of}: at_most_once and ${retry!.attempts} attempts exclude each other`, 'leave out one of them')
+  }
+  const policy = readRetry(retry ?? {}, of, job?.policy.delivery === undefined ? job?.policy.retry : DEFAULT_RETRY)
   return {
     queue: queue === undefined ? (job?.queue ?? 'default') : readName(queue, `${of}: queue`),
     priority: priority === undefined ? (job?.priority ?? 5) : readInteger(priority, `${of}: priority`, [0, 9]),
     policy: Object.freeze({
-      retry: readRetry(retry ?? {}, of, job?.policy.retry),
+      retry: once ? Object.freeze({ ...policy, attempts: 1 }) : policy,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(once ? { delivery: 'at_most_once' as const } : {}),
+      ...(pauseOnFailure === undefined
+        ? {}
+        : { pauseOnFailure: readInteger(pauseOnFailure, `${of}: pauseOnFailure`, [1, 1000]) }),
     }),
   }
+}
+
+function readOnce(delivery: unknown, of: string, job?: Work): boolean {
+  if (delivery === undefined) return job?.policy.delivery === 'at_most_once'
+  return readChoice(delivery, `${of}: delivery`, ['at_least_once', 'at_most_once']) === 'at_most_once'
 }
 
 function readRetry(retry: RetryOptions, of: string, above: RetryPolicy = DEFAULT_RETRY): RetryPolicy {

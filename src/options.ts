@@ -10,12 +10,23 @@ export type Duration = string | number
 export type Instant = string | Date
 
 /** Options that the design has and this version has not. */
-const NOT_YET = new Set(
-  'overlap jitter delivery startAt endAt maxRuns pauseOnFailure grace redact createdBy updatedBy removed'.split(' '),
-)
+const NOT_YET = new Set(['grace', 'redact'])
 
 export const refused = (message: string, hint?: string): EverytickError =>
   new EverytickError('OPTION_INVALID', message, hint === undefined ? {} : { hint })
+
+/** The same refusal, with the thing it is about in front: one file may declare many. */
+export function named(cause: unknown, of: string, hint?: string): unknown {
+  if (!(cause instanceof EverytickError)) return cause
+  const { code, message, source, span } = cause
+  const advice = hint ?? cause.hint
+  return new EverytickError(code, `${of}: ${message}`, {
+    cause,
+    ...(advice === undefined ? {} : { hint: advice }),
+    ...(source === undefined ? {} : { source }),
+    ...(span === undefined ? {} : { span }),
+  })
+}
 
 /** Refuses anything but an object with known keys. `of` says whose options they are, such as `a schedule`. */
 export function checkKeys(given: unknown, known: readonly string[], of: string): void {
@@ -70,6 +81,13 @@ export function readChoice<Choice extends string>(value: unknown, what: string, 
   if (found !== undefined) return found
   const near = typeof value === 'string' ? didYouMean(value, allowed) : undefined
   throw refused(`${what} cannot be ${shown(value)}`, near ? `did you mean ${near}?` : `use ${allowed.join(', ')}`)
+}
+
+/** Refuses anything but a list with `min` to `max` entries. */
+export function readList(value: unknown, what: string, [min, max]: readonly [number, number]): readonly unknown[] {
+  if (!Array.isArray(value)) throw refused(`${what} is a list, not ${shown(value)}`, 'put it into [ ]')
+  if (value.length >= min && value.length <= max) return value
+  throw refused(`${what} has ${value.length} entries`, `use ${min} to ${max}`)
 }
 
 export function readBoolean(value: unknown, what: string): boolean {

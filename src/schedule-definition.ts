@@ -1,44 +1,29 @@
 /** Turns what a user writes as a schedule into a definition that can be stored; storing and syncing it is decided elsewhere. */
 import { didYouMean } from './did-you-mean.ts'
 import { EverytickError, shown } from './errors.ts'
-import { isJob, type Job, type NoPayload, readWork, type WorkOptions } from './job.ts'
+import { isJob, type Job, type NoPayload, readWork, type ScheduledWork, WORK_KEYS, type WorkOptions } from './job.ts'
 import { type Json, toJsonText } from './json.ts'
 import {
   checkKeys,
   type Duration,
-  type Instant,
   readChoice,
   readDuration,
-  readInstantOption,
   readInteger,
+  readList,
   readName,
   readText,
   refused,
 } from './options.ts'
-import type { Fold, Gap } from './schedule/clock-change.ts'
-import { parseCron } from './schedule/cron.ts'
-import { every as interval } from './schedule/interval.ts'
 import {
   type CatchUp,
   type CatchUpPolicy,
+  type FiringPolicy,
   type ScheduleDefinition,
   seedOf,
   type TimingSpec,
 } from './schedule/schedule.ts'
-import { formatDuration } from './time/duration.ts'
-
-/** Exactly one of the three. */
-export type When =
-  | {
-      readonly cron: string
-      /** An IANA name; UTC when absent. */
-      readonly timezone?: string
-      readonly dst?: { readonly gap?: Gap; readonly fold?: Fold }
-      readonly every?: undefined
-      readonly at?: undefined
-    }
-  | { readonly every: Duration; readonly cron?: undefined; readonly at?: undefined }
-  | { readonly at: Instant; readonly cron?: undefined; readonly every?: undefined }
+import { FIRING_KEYS, type FiringOptions, readFiring } from './scheduler/read-firing.ts'
+import { type Bounds, readTiming, TIMING_KEYS, type When } from './scheduler/read-timing.ts'
 
 /** The payload is required, optional or forbidden, as the job's schema says. */
 export type PayloadField<J> =
@@ -50,7 +35,7 @@ export type PayloadField<J> =
         : { readonly payload: Input }
     : { readonly payload?: unknown }
 
-export interface ScheduleDetails<J extends Job | string> extends WorkOptions {
+export interface ScheduleDetails<J extends Job | string> extends WorkOptions, FiringOptions, Bounds {
   /** With the workspace, what the schedule is known by. */
   readonly key: string
   /** `default` when absent. */
@@ -63,6 +48,8 @@ export interface ScheduleDetails<J extends Job | string> extends WorkOptions {
   readonly catchUpWindow?: Duration
   /** With `all`: how many at most; 100 when absent. */
   readonly catchUpLimit?: number
+  /** After so many failed runs in a row the schedule is paused. */
+  readonly pauseOnFailure?: number
   readonly description?: string
   readonly tags?: readonly string[]
   /** Free JSON up to 4 KiB. */
@@ -80,13 +67,16 @@ export interface DeclaredSchedule {
   readonly payload: unknown
   readonly timing: TimingSpec
   readonly catchUp: CatchUpPolicy
-  readonly work: WorkOptions
+  /** Without what the job says: its concurrency key stands behind this one. */
+  readonly firing: FiringPolicy
+  readonly work: ScheduledWork
   readonly about: Pick<ScheduleDefinition, 'description' | 'tags' | 'metadata'>
 }
 
+const SCHEDULED_WORK = [...WORK_KEYS.filter((key) => key !== 'concurrencyKey'), 'pauseOnFailure'] as const
 const KEYS = [
-  ...['key', 'workspace', 'cron', 'every', 'at', 'timezone', 'dst', 'job', 'payload', 'queue', 'priority', 'timeout'],
-  ...['retry', 'catchUp', 'catchUpWindow', 'catchUpLimit', 'description', 'tags', 'metadata'],
+  ...['key', 'workspace', ...TIMING_KEYS, 'job', 'payload', ...SCHEDULED_WORK, ...FIRING_KEYS],
+  ...['catchUp', 'catchUpWindow', 'catchUpLimit', 'description', 'tags', 'metadata'],
 ]
 const MAX_METADATA_BYTES = 4096
 const MAX_DESCRIPTION = 2000
@@ -102,26 +92,24 @@ export function readSchedule(options: ScheduleOptions): DeclaredSchedule {
   const key = readName(options.key, 'the key of a schedule')
   const workspace = options.workspace === undefined ? 'default' : readName(options.workspace, 'workspace')
   const of = scheduleName({ workspace, key })
-  const { job, queue, priority, timeout, retry } = options
+  const { job } = options
   if (!isJob(job) && typeof job !== 'string') {
     throw refused(`${of}: job is a job or the name of one, not ${shown(job)}`, 'make one with defineJob')
   }
-  const work: WorkOptions = {
-    ...(queue === undefined ? {} : { queue }),
-    ...(priority === undefined ? {} : { priority }),
-    ...(timeout === undefined ? {} : { timeout }),
-    ...(retry === undefined ? {} : { retry }),
-  }
+  const said = SCHEDULED_WORK.filter((name) => options[name] !== undefined)
+  const work: ScheduledWork = Object.freeze(Object.fromEntries(said.map((name) => [name, options[name]])))
   // Read now for its refusals; read again when the job is known, whose values stand behind these.
-  readWork(work, of)
+  readWork(work, of, isJob(job) ? job : undefined)
+  const timing = readTiming(options, of, seedOf({ workspace, key }))
   return Object.freeze({
     kind: 'schedule',
     workspace,
     key,
     job,
     payload: options.payload,
-    timing: readTiming(options, of, seedOf({ workspace, key })),
+    timing,
     catchUp: readCatchUp(options, of),
+    firing: readFiring(options, of, timing),
     work,
     about: readAbout(options, of),
   })
@@ -129,43 +117,6 @@ export function readSchedule(options: ScheduleOptions): DeclaredSchedule {
 
 export const scheduleName = ({ workspace, key }: { workspace: string; key: string }): string =>
   workspace === 'default' ? `schedule "${key}"` : `schedule "${key}" (${workspace})`
-
-function readTiming(options: ScheduleOptions, of: string, seed: string): TimingSpec {
-  const { cron, every, at } = options
-  const { timezone, dst } = options as { timezone?: string; dst?: { gap?: Gap; fold?: Fold } }
-  const given = [cron, every, at].filter((value) => value !== undefined).length
-  if (given !== 1) throw refused(`${of} has ${given} of cron, every and at`, 'give exactly one of them')
-  if (cron !== undefined) {
-    const rules = { ...(timezone === undefined ? {} : { timezone }), ...(dst === undefined ? {} : { dst: { ...dst } }) }
-    try {
-      const { timezone: zone } = parseCron(cron, { seed, ...rules })
-      return { kind: 'cron', cron, ...rules, timezone: zone }
-    } catch (cause) {
-      throw named(cause, of)
-    }
-  }
-  if (timezone !== undefined || dst !== undefined) {
-    throw refused(
-      `${of}: timezone and dst belong to cron`,
-      'an interval and a single instant are the same in every zone',
-    )
-  }
-  if (every === undefined) return { kind: 'once', at: readInstantOption(at, `${of}: at`) }
-  const { intervalMs, anchorAt } = interval(formatDuration(readDuration(every, `${of}: every`)))
-  return { kind: 'interval', everyMs: intervalMs, anchorAt }
-}
-
-/** The same refusal, with the schedule it is about: one file may declare many. */
-function named(cause: unknown, of: string): unknown {
-  if (!(cause instanceof EverytickError)) return cause
-  const { code, message, hint, source, span } = cause
-  return new EverytickError(code, `${of}: ${message}`, {
-    cause,
-    ...(hint === undefined ? {} : { hint }),
-    ...(source === undefined ? {} : { source }),
-    ...(span === undefined ? {} : { span }),
-  })
-}
 
 function readCatchUp({ catchUp, catchUpWindow, catchUpLimit }: ScheduleOptions, of: string): CatchUpPolicy {
   return Object.freeze({
@@ -176,12 +127,10 @@ function readCatchUp({ catchUp, catchUpWindow, catchUpLimit }: ScheduleOptions, 
 }
 
 function readAbout({ description, tags, metadata }: ScheduleOptions, of: string): DeclaredSchedule['about'] {
-  if (tags !== undefined && (!Array.isArray(tags) || tags.length > MAX_TAGS)) {
-    throw refused(`${of}: tags are a list of at most ${MAX_TAGS} names`)
-  }
+  const names = readList(tags ?? [], `${of}: tags`, [0, MAX_TAGS])
   return Object.freeze({
     description: readText(description ?? '', `${of}: description`, MAX_DESCRIPTION),
-    tags: Object.freeze([...new Set((tags ?? []).map((tag) => readName(tag, `${of}: a tag`)))]),
+    tags: Object.freeze([...new Set(names.map((tag) => readName(tag, `${of}: a tag`)))]),
     metadata: JSON.parse(
       toJsonText(metadata ?? null, { what: `${of}: metadata`, maxBytes: MAX_METADATA_BYTES }),
     ) as Json,

@@ -5,6 +5,8 @@ import { createEngine, type Engine, type EngineOptions, type Role } from './engi
 import type { Job } from './job.ts'
 import { openStore } from './open-store.ts'
 import { checkKeys, type Duration, readChoice, readDuration, refused } from './options.ts'
+import { type AuditOptions, type AuditReport, audit } from './scheduler/audit.ts'
+import { type Backfills, createBackfills } from './scheduler/backfills.ts'
 import { type Core, type InTransaction, notRunning } from './scheduler/core.ts'
 import {
   type EnqueueArguments,
@@ -16,11 +18,12 @@ import {
 } from './scheduler/enqueue.ts'
 import { EVENT_NAMES, type EventName, eventHub, type Listener } from './scheduler/events.ts'
 import { createLocks, type Locks } from './scheduler/locks.ts'
+import { createQueues, type Queues } from './scheduler/queues.ts'
 import { createRuns, type Runs } from './scheduler/runs.ts'
 import { createSchedules, type Schedules } from './scheduler/schedules.ts'
 import { type EverytickOptions, readSettings } from './scheduler/settings.ts'
 import { stopOnSignal } from './scheduler/signal.ts'
-import { type SyncReport, syncSchedules } from './scheduler/sync.ts'
+import { type SyncOptions, type SyncReport, syncSchedules } from './scheduler/sync.ts'
 import type { Store } from './store/contract/store.ts'
 import { type Clock, systemClock } from './time/clock.ts'
 import { systemTimers, type Timers } from './time/timers.ts'
@@ -29,6 +32,8 @@ import { uuidGenerator } from './uuid.ts'
 export interface Everytick extends AsyncDisposable {
   readonly schedules: Schedules
   readonly runs: Runs
+  readonly queues: Queues
+  readonly backfills: Backfills
   readonly locks: Locks
   /** Makes one run of a job. A job without a schema takes no payload: `enqueue(job, options)`. */
   enqueue<J extends Job>(job: J, ...args: EnqueueArguments<J>): Promise<RunHandle<ResultOf<J>>>
@@ -40,8 +45,10 @@ export interface Everytick extends AsyncDisposable {
   ): Promise<RunHandle<ResultOf<J>>[]>
   /** Calls back on what happens in this process; the answer takes the listener away. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void
-  /** Stores the schedules in code; `start()` does so too. */
-  sync(): Promise<SyncReport>
+  /** Stores the schedules in code; `start()` does so too. With `dryRun`, only says what that would change. */
+  sync(options?: SyncOptions): Promise<SyncReport>
+  /** Computes anew which occurrences there should have been, and compares with what is on record: lost, doubled, unexplained. */
+  audit(options?: AuditOptions): Promise<AuditReport>
   /** Starts planning and working, or one of both. Starting twice is starting once. */
   start(options?: { readonly role?: Role }): Promise<void>
   /** Stops claiming, waits up to `drain` (30s) for what runs, hands back the rest. Stopping twice is stopping once. */
@@ -112,6 +119,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
       leaseMs: settings.leaseMs,
       lookaheadMs: settings.lookaheadMs,
       retention: settings.retention,
+      planner: settings.planner.mode,
       workerId: identity,
       host: { name: hostname(), pid: process.pid },
       onFact: hub.tell,
@@ -137,6 +145,8 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
   const app: Everytick = {
     schedules: createSchedules(core),
     runs: createRuns(core),
+    queues: createQueues(core),
+    backfills: createBackfills(core),
     locks: createLocks(core, identity),
     enqueue: (job, ...args) => enqueue(core, job, args) as Promise<RunHandle<never>>,
     enqueueMany: (job, items, options = {}) =>
@@ -145,7 +155,8 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
       readChoice(name, 'the name of an event', EVENT_NAMES)
       return hub.on(name, listener)
     },
-    sync: () => syncSchedules(core),
+    sync: (options) => syncSchedules(core, options),
+    audit: (options) => audit(core, options),
     async start(given = {}) {
       checkKeys(given, ['role'], 'start()')
       const role = given.role === undefined ? null : readChoice(given.role, 'role', ['scheduler', 'worker'])

@@ -1,7 +1,7 @@
 /** Makes runs by hand, all checks before anything is written; carrying them out is the engine's matter. */
 
 import { shown } from '../errors.ts'
-import { isJob, type Job, type NoPayload } from '../job.ts'
+import { isJob, type Job, type NoPayload, readKey } from '../job.ts'
 import {
   checkKeys,
   type Duration,
@@ -12,6 +12,7 @@ import {
   readName,
   refused,
 } from '../options.ts'
+import { keyLane } from '../plan/lane.ts'
 import { jobOf } from '../schedule-definition.ts'
 import type { NewRun } from '../store/contract/runs.ts'
 import { type Core, type InTransaction, readTx } from './core.ts'
@@ -29,6 +30,8 @@ export interface RunOptions {
   /** `default` when absent. */
   readonly workspace?: string
   readonly queue?: string
+  /** It waits until no other run of this key, in its workspace, is under way; the job's own when absent. */
+  readonly concurrencyKey?: string
 }
 
 export interface EnqueueOptions extends RunOptions, InTransaction {}
@@ -59,7 +62,7 @@ export interface RunHandle<Result = unknown> {
   readonly result?: Result
 }
 
-const KEYS = ['delay', 'at', 'idempotencyKey', 'priority', 'workspace', 'queue']
+const KEYS = ['delay', 'at', 'idempotencyKey', 'priority', 'workspace', 'queue', 'concurrencyKey']
 const ENQUEUE_KEYS = [...KEYS, 'tx']
 const ITEM_KEYS = [...KEYS, 'payload']
 
@@ -108,17 +111,24 @@ function checkJob(core: Core, job: unknown): string {
 }
 
 async function newRun(core: Core, job: Job, options: RunOptions & { payload?: unknown }): Promise<NewRun> {
-  const { idempotencyKey, priority, workspace, queue } = options
+  const { idempotencyKey, priority, queue } = options
+  const where = `job "${job.name}"`
+  const workspace = options.workspace === undefined ? 'default' : readName(options.workspace, 'workspace')
+  const concurrencyKey = readKey(options.concurrencyKey, where) ?? job.concurrencyKey
   return {
     id: core.newId(),
-    workspace: workspace === undefined ? 'default' : readName(workspace, 'workspace'),
+    workspace,
     job: job.name,
     queue: queue === undefined ? job.queue : readName(queue, 'queue'),
     trigger: 'enqueue',
     priority: priority === undefined ? job.priority : readInteger(priority, 'priority', [0, 9]),
-    payload: await storablePayload(job.schema, options.payload, `job "${job.name}"`),
+    payload: await storablePayload(job.schema, options.payload, where),
     policy: job.policy,
     schedule: null,
+    slot: null,
+    lane: concurrencyKey === null ? null : keyLane(workspace, concurrencyKey),
+    // Somebody asked for this very run, so it waits where an occurrence might give way.
+    overlap: concurrencyKey === null ? 'allow' : 'queue',
     due: readDue(options),
     idempotencyKey: idempotencyKey === undefined ? null : readName(idempotencyKey, 'idempotencyKey'),
   }

@@ -31,6 +31,14 @@ export interface Events {
     readonly code: string
     readonly message: string
   }
+  /** A schedule was paused because its runs failed too often in a row. */
+  'schedule.paused': {
+    readonly scheduleId: string
+    readonly workspace: string
+    readonly key: string
+    readonly by: string
+    readonly reason: string
+  }
   /** Something failed behind the scenes and will be tried again. */
   error: { readonly where: string; readonly error: unknown; readonly retryInMs: number }
 }
@@ -49,6 +57,7 @@ const NAMES: Partial<Record<Fact['kind'], EventName>> = {
   'run.lease_lost': 'run.lease_lost',
   'job.unknown': 'job.unknown',
   'schedule.quarantined': 'schedule.quarantined',
+  'schedule.paused': 'schedule.paused',
   'engine.error': 'error',
 }
 export const EVENT_NAMES: readonly EventName[] = Object.values(NAMES)
@@ -136,6 +145,7 @@ function eventOf(fact: Fact): Events[EventName] | null {
       return { run: runView(fact.run) }
     case 'job.unknown':
       return { run: runView(fact.run), workerId: fact.workerId }
+    case 'schedule.paused':
     case 'schedule.quarantined': {
       const { kind: _, ...event } = fact
       return event

@@ -51,6 +51,8 @@ export function lineOf(fact: Fact): Line | null {
     }
     case 'schedule.quarantined':
       return line('error', `schedule "${fact.key}" was set aside: ${fact.message}`, { code: fact.code })
+    case 'schedule.paused':
+      return line('error', `schedule "${fact.key}" was paused: it ${fact.reason}`, { workspace: fact.workspace })
     case 'engine.error':
       return line('error', `${fact.where} failed and is tried again in ${fact.retryInMs} ms`, { error: fact.error })
     default:

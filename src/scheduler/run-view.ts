@@ -1,6 +1,7 @@
 /** Shows a run to people: the row with its instants as Dates; reading and filtering rows is `runs.ts`. */
+import type { Delivery } from '../job.ts'
 import type { Json } from '../json.ts'
-import type { Progress, Run, RunError, ScheduleRef, Trigger } from '../run/run.ts'
+import type { Gate, Overlap, Progress, Run, RunError, ScheduleRef, Trigger } from '../run/run.ts'
 import type { RunState } from '../run/state.ts'
 import { dateOf } from '../schedule/instant.ts'
 
@@ -32,6 +33,11 @@ export interface RunView<Result = Json> {
   /** The nominal instant; null when the run was enqueued by hand. */
   readonly scheduledAt: Date | null
   readonly dueAt: Date
+  /** What it does when a run before it is unfinished at its turn; `allow` when none can be in its way. */
+  readonly overlap: Overlap
+  /** `open` may start when it is due; `waiting` is behind another run, `closed` may be. */
+  readonly gate: Gate
+  readonly delivery: Delivery
   readonly createdAt: Date
   readonly startedAt: Date | null
   readonly finishedAt: Date | null
@@ -62,6 +68,9 @@ export function runView(run: Run): RunView {
     schedule: run.schedule,
     scheduledAt: dateOf(run.scheduledAt),
     dueAt: new Date(run.dueAt),
+    overlap: run.overlap,
+    gate: run.gate,
+    delivery: run.policy.delivery ?? 'at_least_once',
     createdAt: new Date(run.createdAt),
     startedAt: dateOf(run.startedAt),
     finishedAt: dateOf(run.finishedAt),

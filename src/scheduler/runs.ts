@@ -5,9 +5,11 @@ import { RUN_STATES, type RunState } from '../run/state.ts'
 import { scheduleName } from '../schedule-definition.ts'
 import type { JournalEntry, RunFilter } from '../store/contract/history.ts'
 import type { CancelAnswer } from '../store/contract/runs.ts'
+import { type By, readBy } from './actor.ts'
 import type { Core } from './core.ts'
 import type { RunHandle } from './enqueue.ts'
 import { type RunView, runView } from './run-view.ts'
+import { type CancelCounts, type CancelFilter, cancelMany, type RedriveFilter, redriveMany } from './runs-in-bulk.ts'
 import { waitForEnd } from './wait.ts'
 
 export interface RunListOptions {
@@ -36,9 +38,13 @@ export interface Runs {
   /** Resolves when the run has succeeded, failed or was cancelled, wherever that happens. */
   wait<Result>(run: RunHandle<Result> | string, options?: { readonly timeout?: Duration }): Promise<RunView<Result>>
   /** A pending run ends at once; a running one has its signal aborted. */
-  cancel(id: string): Promise<Exclude<CancelAnswer, 'not_found'>>
-  /** Brings failed runs back with a new series of attempts; answers the ids it moved. */
-  redrive(ids: string | readonly string[]): Promise<string[]>
+  cancel(id: string, options?: By): Promise<Exclude<CancelAnswer, 'not_found'>>
+  /** The same for many, named or found; answers how many there were of each kind. */
+  cancel(which: readonly string[] | CancelFilter, options?: By): Promise<CancelCounts>
+  /** Brings one failed run back with a new series of attempts; refused with RUN_NOT_FAILED for any other. */
+  retry(id: string, options?: By): Promise<RunView>
+  /** The same for many, named or found; answers the ids it moved. */
+  redrive(which: string | readonly string[] | RedriveFilter, options?: By): Promise<string[]>
   /** What happened to a run beyond what its row tells, oldest first. */
   journal(id: string): Promise<JournalView[]>
 }
@@ -51,6 +57,20 @@ export function createRuns(core: Core): Runs {
     const run = await (await core.store()).history.run(readId(id))
     return run && runView(run)
   }
+  const cancel = async (
+    which: string | readonly string[] | CancelFilter,
+    options: By = {},
+  ): Promise<Exclude<CancelAnswer, 'not_found'> | CancelCounts> => {
+    checkKeys(options, ['by'], 'runs.cancel()')
+    const by = readBy(core, options)
+    const store = await core.store()
+    if (isFilter(which)) return cancelMany(store, which, { by, filter: () => readFilter(core, which) })
+    if (typeof which !== 'string') return cancelMany(store, which.map(readId), { by, filter: async () => ({}) })
+    const answer = await store.runs.cancel(readId(which), by)
+    if (answer === 'not_found') throw notFound(which)
+    return answer
+  }
+
   return {
     get,
     async list(options = {}) {
@@ -68,21 +88,33 @@ export function createRuns(core: Core): Runs {
       checkKeys(options, ['timeout'], 'runs.wait()')
       const id = readId(typeof run === 'string' ? run : run?.id)
       const timeoutMs = options.timeout === undefined ? undefined : readDuration(options.timeout, 'timeout')
-      const look = async (): Promise<RunView> => (await get(id)) ?? Promise.reject(notFound(id))
-      return (await waitForEnd(core, {
-        id,
-        look,
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      })) as RunView<Result>
+      const seen: RunView = await waitForEnd(core, {
+        look: async () => (await get(id)) ?? Promise.reject(notFound(id)),
+        hasEnded: ({ state }) => ENDED.has(state),
+        tooLong: (ms) => tooLong(id, ms),
+        run: id,
+        timeoutMs,
+      })
+      return seen as RunView<Result>
     },
-    async cancel(id) {
-      const answer = await (await core.store()).runs.cancel(readId(id), actor(core))
-      if (answer === 'not_found') throw notFound(id)
-      return answer
+    cancel: cancel as Runs['cancel'],
+    async retry(id, options = {}) {
+      checkKeys(options, ['by'], 'runs.retry()')
+      const by = readBy(core, options)
+      const [moved] = await (await core.store()).runs.redrive([readId(id)], by)
+      const run = await get(id)
+      if (!run) throw notFound(id)
+      if (moved === undefined) throw notFailed(run)
+      return run
     },
-    async redrive(ids) {
-      const list = (typeof ids === 'string' ? [ids] : ids).map(readId)
-      return list.length === 0 ? [] : (await core.store()).runs.redrive(list, actor(core))
+    async redrive(which, options = {}) {
+      checkKeys(options, ['by'], 'runs.redrive()')
+      const by = readBy(core, options)
+      if (!isFilter(which)) {
+        const ids = (typeof which === 'string' ? [which] : which).map(readId)
+        return ids.length === 0 ? [] : (await core.store()).runs.redrive(ids, by)
+      }
+      return redriveMany(await core.store(), which, { by, filter: () => readFilter(core, which) })
     },
     async journal(id) {
       const entries = await (await core.store()).history.journal({ runId: readId(id) })
@@ -91,9 +123,23 @@ export function createRuns(core: Core): Runs {
   }
 }
 
-const actor = ({ settings }: Core): string => settings.name || 'app'
+const ENDED: ReadonlySet<RunState> = new Set(['succeeded', 'failed', 'cancelled', 'skipped', 'missed'])
+
+const isFilter = <Filter extends object>(which: string | readonly string[] | Filter): which is Filter => {
+  if (typeof which === 'string' || Array.isArray(which)) return false
+  if (typeof which === 'object' && which !== null) return true
+  throw refused(`runs are named by an id, a list of ids or a filter, not by ${shown(which)}`)
+}
 
 const notFound = (id: string): EverytickError => new EverytickError('RUN_NOT_FOUND', `there is no run ${shown(id)}`)
+
+const notFailed = ({ id, state }: RunView): EverytickError =>
+  new EverytickError('RUN_NOT_FAILED', `run ${id} is ${state}`, { hint: 'only a failed run is tried again' })
+
+const tooLong = (id: string, timeoutMs: number): EverytickError =>
+  new EverytickError('WAIT_TIMEOUT', `run ${id} has not ended after ${timeoutMs} ms`, {
+    hint: 'it goes on; wait again, or look at it with app.runs.get()',
+  })
 
 /** Postgres refuses to compare a uuid with any other text, so other text is no run's id. */
 function readId(id: unknown): string {
@@ -108,7 +154,7 @@ function readDate(date: unknown): number {
   throw refused(`after.createdAt is a Date, not ${shown(date)}`, 'pass the last run of the page before')
 }
 
-async function readFilter(core: Core, options: RunListOptions): Promise<RunFilter> {
+async function readFilter(core: Core, options: Asked): Promise<RunFilter> {
   const { workspace, schedule, scheduleId, job, queue, state } = options
   const states = state === undefined ? [] : typeof state === 'string' ? [state] : state
   return {
@@ -120,6 +166,8 @@ async function readFilter(core: Core, options: RunListOptions): Promise<RunFilte
     ...(schedule === undefined ? {} : { scheduleId: await idOf(core, schedule, workspace ?? 'default') }),
   }
 }
+
+type Asked = Pick<RunListOptions, 'workspace' | 'schedule' | 'scheduleId' | 'job' | 'queue' | 'state'>
 
 async function idOf(core: Core, schedule: string, workspace: string): Promise<string> {
   const key = readName(schedule, 'schedule')

@@ -1,42 +1,22 @@
-/** Shows a schedule to people: its definition in the words it was written in, and when it fires next. */
-import type { Json } from '../json.ts'
+/** Shows a schedule to people: its definition in the words it was written in, how it stands, and when it fires next. */
 import { dateOf } from '../schedule/instant.ts'
-import { type CatchUp, type Schedule, seedOf, type TimingSpec, timingOf } from '../schedule/schedule.ts'
-import type { Timing } from '../schedule/timing.ts'
-import { formatDuration } from '../time/duration.ts'
+import { jitterMs } from '../schedule/jitter.ts'
+import { type Schedule, seedOf } from '../schedule/schedule.ts'
+import { slotsOf } from '../schedule/slots.ts'
+import { type ScheduleWords, scheduleWords, whenText } from './schedule-words.ts'
 
-export interface ScheduleView {
+export interface ScheduleView extends ScheduleWords {
   readonly id: string
   readonly workspace: string
   readonly key: string
-  /** One English sentence; null when this version cannot read the timing. */
+  /** The timing and its bounds in English; null when this version cannot read the timing. */
   readonly when: string | null
-  readonly cron?: string
-  readonly timezone?: string
-  readonly every?: string
-  readonly at?: Date
-  readonly job: string
-  readonly queue: string
-  readonly payload: Json
-  readonly priority: number
-  readonly retry: {
-    readonly attempts: number
-    readonly backoff: 'exponential' | 'fixed'
-    readonly base: string
-    readonly max: string
-  }
-  readonly timeout: string | null
-  readonly catchUp: CatchUp
-  readonly catchUpWindow: string
-  readonly catchUpLimit: number
-  readonly description: string
-  readonly tags: readonly string[]
-  readonly metadata: Json
-  readonly source: string
   /** Grows with every change. */
   readonly revision: number
   readonly createdAt: Date
+  readonly createdBy: string
   readonly updatedAt: Date
+  readonly updatedBy: string
   readonly paused: {
     readonly reason: string
     readonly by: string
@@ -45,64 +25,50 @@ export interface ScheduleView {
   } | null
   /** Set aside because it cannot be planned; a changed definition lifts it. */
   readonly quarantined: { readonly code: string; readonly message: string; readonly at: Date } | null
-  /** Null while paused or quarantined, and when there is no further occurrence. */
+  /** The nominal instant of the next run. Null while paused or quarantined, and when there is no further one. */
   readonly nextFireAt: Date | null
+  /** When that run may start: later than its nominal instant by the jitter. */
+  readonly nextDueAt: Date | null
 }
 
 export function scheduleView(schedule: Schedule, now: number): ScheduleView {
-  const { pause, quarantine, catchUp } = schedule
-  const { retry, timeoutMs } = schedule.policy
-  const timing = readable(schedule)
+  const { pause, quarantine } = schedule
   return {
     id: schedule.id,
     workspace: schedule.workspace,
     key: schedule.key,
-    when: timing?.describe() ?? null,
-    ...timingWords(schedule.timing),
-    job: schedule.job,
-    queue: schedule.queue,
-    payload: schedule.payload,
-    priority: schedule.priority,
-    retry: {
-      attempts: retry.attempts,
-      backoff: retry.backoff,
-      base: formatDuration(retry.baseMs),
-      max: formatDuration(retry.maxMs),
-    },
-    timeout: timeoutMs === undefined ? null : formatDuration(timeoutMs),
-    catchUp: catchUp.catchUp,
-    catchUpWindow: formatDuration(catchUp.windowMs),
-    catchUpLimit: catchUp.limit,
-    description: schedule.description,
-    tags: schedule.tags,
-    metadata: schedule.metadata,
-    source: schedule.source,
+    when: readable(() => whenText(schedule)),
+    ...scheduleWords(schedule),
     revision: schedule.revision,
     createdAt: new Date(schedule.createdAt),
+    createdBy: schedule.createdBy,
     updatedAt: new Date(schedule.updatedAt),
+    updatedBy: schedule.updatedBy,
     paused: pause && { ...pause, at: new Date(pause.at), until: dateOf(pause.until) },
     quarantined: quarantine && { ...quarantine, at: new Date(quarantine.at) },
-    // Not the cursor, which runs ahead of time by the lookahead.
-    nextFireAt: pause || quarantine || !timing ? null : dateOf(timing.nextAt(now)),
+    ...((pause || quarantine ? null : readable(() => nextRun(schedule, now))) ?? NONE),
   }
 }
 
+const NONE = { nextFireAt: null, nextDueAt: null }
+
 /** A row written by a newer version, or with an unknown zone, must still be shown. */
-function readable(schedule: Schedule): Timing | null {
+function readable<T>(read: () => T): T | null {
   try {
-    return timingOf(schedule.timing, seedOf(schedule))
+    return read()
   } catch {
     return null
   }
 }
 
-function timingWords(timing: TimingSpec): Pick<ScheduleView, 'cron' | 'timezone' | 'every' | 'at'> {
-  switch (timing.kind) {
-    case 'cron':
-      return { cron: timing.cron, timezone: timing.timezone }
-    case 'interval':
-      return { every: formatDuration(timing.everyMs) }
-    case 'once':
-      return { at: new Date(timing.at) }
-  }
+/** By the timing and not by the cursor, which runs ahead of time by the lookahead; and so may have planned the last run. */
+function nextRun(schedule: Schedule, now: number): Pick<ScheduleView, 'nextFireAt' | 'nextDueAt'> {
+  const { firing, made, watermarkAt } = schedule
+  const seed = seedOf(schedule)
+  const slots = slotsOf(schedule.timing, seed)
+  const at = slots.nextRunAt(now)
+  const isDone = firing.maxRuns !== null && made >= firing.maxRuns
+  if (at === null || (isDone && at > watermarkAt)) return NONE
+  const dueAt = at + jitterMs(firing.jitter, seed, { at, nextAt: slots.nextAt(at) })
+  return { nextFireAt: dateOf(at), nextDueAt: dateOf(dueAt) }
 }

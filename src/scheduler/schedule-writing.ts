@@ -1,11 +1,15 @@
-/** Decides what a new, changed or resumed schedule is written as: its definition, its first occurrence, what a pause passed over. */
-
+/** Decides what a new, changed or resumed schedule is written as: its definition, its first occurrence, what becomes of its past. */
+import { EverytickError } from '../errors.ts'
 import { readWork } from '../job.ts'
-import { pausedRange } from '../plan/non-run.ts'
-import { type Schedule, type ScheduleDefinition, seedOf, timingOf } from '../schedule/schedule.ts'
+import { accountUpTo } from '../plan/account.ts'
+import { pauseDetail, pausedRange } from '../plan/non-run.ts'
+import { dateOf } from '../schedule/instant.ts'
+import { type Schedule, type ScheduleDefinition, seedOf } from '../schedule/schedule.ts'
+import { type Slots, slotsOf } from '../schedule/slots.ts'
 import { type DeclaredSchedule, jobOf, scheduleName } from '../schedule-definition.ts'
 import type { Executor } from '../store/contract/executor.ts'
-import type { PutAnswer, Resume } from '../store/contract/schedules.ts'
+import type { PutAnswer, PutSchedule, Resume } from '../store/contract/schedules.ts'
+import type { Store } from '../store/contract/store.ts'
 import type { Core } from './core.ts'
 import { storablePayload } from './payload.ts'
 
@@ -17,7 +21,7 @@ export async function definitionOf(
   declared: DeclaredSchedule,
   source: Source,
 ): Promise<ScheduleDefinition> {
-  const { workspace, key, timing, catchUp, about, work, payload } = declared
+  const { workspace, key, timing, catchUp, firing, about, work, payload } = declared
   const of = scheduleName(declared)
   const job = jobOf(declared.job, core.settings.jobs, of)
   return {
@@ -28,54 +32,199 @@ export async function definitionOf(
     payload: await storablePayload(job.schema, payload, `${of} → job "${job.name}"`),
     ...readWork(work, of, job),
     catchUp,
+    firing: { ...firing, concurrencyKey: firing.concurrencyKey ?? job.concurrencyKey },
     ...about,
     source,
   }
 }
 
-export async function putSchedules(
-  core: Core,
-  definitions: readonly ScheduleDefinition[],
-  tx?: Executor,
-): Promise<{ readonly answers: readonly PutAnswer[]; readonly now: number }> {
-  const store = await core.store()
-  const now = await store.now()
-  const puts = definitions.map((definition) => {
-    const { timing } = definition
-    // A single instant is an occurrence even when it has passed: the catch-up policy says what becomes of it.
-    const watermarkAt = timing.kind === 'once' ? Math.min(now, timing.at - 1) : now
-    return {
-      id: core.newId(),
-      definition,
-      nextAt: timingOf(timing, seedOf(definition)).nextAt(watermarkAt),
-      watermarkAt,
-    }
-  })
-  return { answers: await store.schedules.put(puts, tx), now }
+export interface Putting {
+  readonly tx?: Executor | undefined
+  readonly by: string
+  /** Changes the one schedule only while this is its revision. */
+  readonly from?: number
+}
+
+export interface Put {
+  readonly answers: readonly PutAnswer[]
+  readonly now: number
 }
 
 const MAX_TRIES = 10
 
+/**
+ * Creating is one round trip. What exists and differs is looked at first, and its occurrences up to now accounted for by
+ * the definition they belong to; somebody may be quicker, and then it is looked at again.
+ */
+export async function putSchedules(
+  core: Core,
+  definitions: readonly ScheduleDefinition[],
+  { tx, by, from }: Putting,
+): Promise<Put> {
+  const store = await core.store()
+  const ids = definitions.map(() => core.newId())
+  const seen = new Map<number, number>()
+  // Whoever names a revision has seen it: it is accounted for first, and never made anew.
+  let before: readonly PutAnswer[] = from === undefined ? [] : definitions.map(() => seenAt(from))
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const now = await store.now()
+    // A transaction is one conversation, in which one speaks after the other.
+    for (const some of chunks(differing(before), tx ? 1 : AT_ONCE)) {
+      const look = async ({ i, revision }: Differing): Promise<void> => {
+        const of = definitions[i]!
+        const is = from !== undefined && revision !== from ? revision : await settlePast(store, of, { now, tx })
+        if (from !== undefined && is === 0) throw goneMeanwhile(of)
+        if (from !== undefined && is !== from) throw conflict(of, { seen: from, is })
+        if (is === 0) seen.delete(i)
+        else seen.set(i, is)
+      }
+      await Promise.all(some.map(look))
+    }
+    const puts = definitions.map((definition, i) =>
+      putOf(definition, { id: ids[i]!, now, by, from: seen.get(i) ?? null }),
+    )
+    const answers = await store.schedules.put(puts, tx)
+    // Inside a transaction the others were written at the first try, and are the same at the second.
+    before = tx ? answers.map((answer, i) => merged(before[i], answer)) : answers
+    if (differing(before).length === 0) return { answers: before, now }
+  }
+  const [first] = differing(before)
+  throw conflict(definitions[first!.i]!, { seen: seen.get(first!.i) ?? null, is: first!.revision })
+}
+
+const seenAt = (revision: number): PutAnswer => ({
+  ...{ id: '', created: false, changed: false, differs: true, revision, nextAt: null },
+})
+
+/** Not the cursor, which runs ahead of time by the lookahead. */
+export function nextFireAt({ nextAt }: PutAnswer, definition: ScheduleDefinition, now: number): Date | null {
+  return nextAt === null ? null : dateOf(slotsOf(definition.timing, seedOf(definition)).nextRunAt(now))
+}
+
+interface Differing {
+  readonly i: number
+  readonly revision: number
+}
+
+function differing(answers: readonly PutAnswer[]): Differing[] {
+  return answers.flatMap(({ differs, revision }, i) => (differs ? [{ i, revision }] : []))
+}
+
+/** How many are looked at side by side. */
+const AT_ONCE = 50
+
+function chunks<T>(list: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, n) => list.slice(n * size, (n + 1) * size))
+}
+
+const merged = (before: PutAnswer | undefined, answer: PutAnswer): PutAnswer => ({
+  ...answer,
+  created: answer.created || (before?.created ?? false),
+  changed: answer.changed || (before?.changed ?? false),
+})
+
+function putOf(
+  definition: ScheduleDefinition,
+  { now, ...rest }: Pick<PutSchedule, 'id' | 'from' | 'by'> & { readonly now: number },
+): PutSchedule {
+  const { timing } = definition
+  // A single instant is an occurrence even when it has passed: the catch-up policy says what becomes of it.
+  const watermarkAt = timing.kind === 'once' ? Math.min(now, timing.at - 1) : now
+  return { ...rest, definition, nextAt: slotsOf(timing, seedOf(definition)).nextAt(watermarkAt), watermarkAt }
+}
+
+export interface PastOf {
+  readonly now: number
+  readonly tx?: Executor | undefined
+}
+
+/**
+ * Records, step by step, what became of the occurrences up to `now` by the definition as it is stored. Answers the
+ * revision all of whose past is accounted for, 0 when there is no such schedule any more.
+ */
+export async function settlePast(store: Store, name: Name, { now, tx }: PastOf): Promise<number> {
+  for (let stale = 0; stale < MAX_TRIES; ) {
+    const schedule = await store.schedules.get(name.workspace, name.key, tx)
+    if (schedule === null) return 0
+    const step = accountUpTo(schedule, now)
+    if (step === null) return schedule.revision
+    const [answer] = await store.planning.record([step], tx)
+    if (answer === 'stale') stale++
+  }
+  throw busy(name)
+}
+
+interface Name {
+  readonly workspace: string
+  readonly key: string
+}
+
+/** The schedule was changed by others again and again, or since the caller looked. */
+export function conflict(
+  name: Name,
+  { seen, is }: { readonly seen: number | null; readonly is: number },
+): EverytickError {
+  const text = `${scheduleName(name)} is at revision ${is}${seen === null ? '' : `, not ${seen}`}`
+  return new EverytickError('REVISION_CONFLICT', text, {
+    hint: 'read it again, and repeat the change if it still fits',
+  })
+}
+
+const goneMeanwhile = (name: Name): EverytickError =>
+  new EverytickError('SCHEDULE_NOT_FOUND', `${scheduleName(name)} was removed meanwhile`)
+
+const busy = (name: Name): EverytickError =>
+  new EverytickError('REVISION_CONFLICT', `${scheduleName(name)} is changed by others all the time`, {
+    hint: 'try again',
+  })
+
+export interface Resuming {
+  readonly tx?: Executor | undefined
+  readonly by: string
+  /** Whether the catch-up policy decides about what the pause kept from running; otherwise it was skipped. */
+  readonly catchUp?: boolean
+}
+
 /** Somebody may change the schedule between the look and the write; the store then refuses, and we look again. */
-export async function resumeSchedule(core: Core, look: () => Promise<Schedule>, tx?: Executor): Promise<boolean> {
+export async function resumeSchedule(
+  core: Core,
+  look: () => Promise<Schedule>,
+  { tx, by, catchUp = false }: Resuming,
+): Promise<boolean> {
   const store = await core.store()
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const schedule = await look()
     if (schedule.pause === null) return false
-    const change = resumption(schedule, await store.now())
+    const change = { ...resumption(schedule, { now: await store.now(), catchUp }), by }
     if (await store.schedules.resume(schedule.workspace, schedule.key, change, tx)) return true
   }
-  return false
+  throw busy(await look())
 }
 
-/** Every occurrence that the pause kept from running is accounted for, as one range. */
-export function resumption(schedule: Schedule, now: number): Resume {
-  const { revision, watermarkAt } = schedule
-  const timing = timingOf(schedule.timing, seedOf(schedule))
+/** Every occurrence that the pause kept from running is accounted for as one range, or left to the catch-up policy. */
+export function resumption(
+  schedule: Schedule,
+  { now, catchUp }: { readonly now: number; readonly catchUp: boolean },
+): Omit<Resume, 'by'> {
+  const { revision, watermarkAt: afterAt, pause } = schedule
+  const slots = readable(schedule)
+  // What came after the end of the pause was not paused, though nobody was there to resume it.
+  const untilAt = catchUp ? afterAt : Math.max(afterAt, Math.min(now, pause?.until ?? now))
+  const detail = pause ? pauseDetail(pause) : ''
   return {
     revision,
-    nextAt: timing.nextAt(Math.max(now, watermarkAt)),
-    watermarkAt: Math.max(now, watermarkAt),
-    nonRuns: pausedRange(timing, watermarkAt, now),
+    expectedWatermarkAt: afterAt,
+    nextAt: slots?.nextAt(untilAt) ?? null,
+    watermarkAt: untilAt,
+    nonRuns: slots ? pausedRange(slots, { afterAt, untilAt, detail }) : [],
+  }
+}
+
+/** What a timing that nobody can read has passed over is not known; it stays in quarantine. */
+function readable(schedule: Schedule): Slots | null {
+  try {
+    return slotsOf(schedule.timing, seedOf(schedule))
+  } catch {
+    return null
   }
 }

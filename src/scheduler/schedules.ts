@@ -1,18 +1,35 @@
 /** `app.schedules`: what users do to schedules while the app lives; which occurrences that makes is planned elsewhere. */
 import { EverytickError, shown } from '../errors.ts'
 import type { Job } from '../job.ts'
-import { checkKeys, type Instant, readInstantOption, readInteger, readName, readText, refused } from '../options.ts'
-import { dateOf } from '../schedule/instant.ts'
-import { type Schedule, seedOf, timingOf } from '../schedule/schedule.ts'
+import {
+  checkKeys,
+  type Instant,
+  readChoice,
+  readInstantOption,
+  readInteger,
+  readName,
+  readText,
+  refused,
+} from '../options.ts'
+import { type Schedule, seedOf } from '../schedule/schedule.ts'
+import { slotsOf } from '../schedule/slots.ts'
 import type { ScheduleOptions } from '../schedule-definition.ts'
-import { type DeclaredSchedule, jobOf, readSchedule, scheduleName } from '../schedule-definition.ts'
-import type { NewRun } from '../store/contract/runs.ts'
-import { type Core, type InTransaction, readTx } from './core.ts'
+import { type DeclaredSchedule, readSchedule, scheduleName } from '../schedule-definition.ts'
+import type { Executor } from '../store/contract/executor.ts'
+import { type ChangeOptions, readBy } from './actor.ts'
+import { type BackfillAnswer, type BackfillOptions, startBackfill } from './backfill.ts'
+import { type Core, readTx } from './core.ts'
 import type { RunHandle } from './enqueue.ts'
-import { storablePayload } from './payload.ts'
+import { type RevisionView, revisionView } from './revisions.ts'
+import { type EditAnswer, type EditOptions, editSchedule, type ScheduleChanges } from './schedule-edit.ts'
 import { type ScheduleView, scheduleView } from './schedule-view.ts'
-import { definitionOf, putSchedules, resumeSchedule } from './schedule-writing.ts'
+import { definitionOf, nextFireAt, putSchedules, resumeSchedule } from './schedule-writing.ts'
 import { refuseTwins } from './settings.ts'
+import { type TriggerOptions, triggerSchedule } from './trigger.ts'
+import { type Why, why } from './why.ts'
+
+export type { ChangeOptions } from './actor.ts'
+export type { EditAnswer, EditOptions } from './schedule-edit.ts'
 
 export interface UpsertAnswer {
   readonly id: string
@@ -22,18 +39,14 @@ export interface UpsertAnswer {
   readonly nextFireAt: Date | null
 }
 
-export interface PauseOptions extends InTransaction {
+export interface PauseOptions extends ChangeOptions {
   readonly reason?: string
-  /** Who paused it; `api` when absent. */
-  readonly by?: string
   readonly until?: Instant
 }
 
-export interface TriggerOptions extends InTransaction {
-  /** Instead of the schedule's own; checked by the job's schema where this app has the job. */
-  readonly payload?: unknown
-  /** A second trigger with the same key answers with the first run. */
-  readonly idempotencyKey?: string
+export interface ResumeOptions extends ChangeOptions {
+  /** What becomes of what passed meanwhile: `now` (the default) skips it, with `catchUp` the catch-up policy decides. */
+  readonly from?: 'now' | 'catchUp'
 }
 
 export interface ScheduleListOptions {
@@ -48,27 +61,35 @@ export interface Schedules {
   /** Creates or changes by (workspace, key); saying the same twice changes nothing. */
   upsert<J extends Job | string>(
     schedule: ScheduleOptions<J> | DeclaredSchedule,
-    options?: InTransaction,
+    options?: ChangeOptions,
   ): Promise<UpsertAnswer>
   /** All or none, in the order given. */
   upsertMany(
     schedules: readonly (ScheduleOptions | DeclaredSchedule)[],
-    options?: InTransaction,
+    options?: ChangeOptions,
   ): Promise<UpsertAnswer[]>
+  /** Changes the options that are named, and takes away those that are null; what code declares is refused without `force`. */
+  edit(workspace: string, key: string, changes: ScheduleChanges, options?: EditOptions): Promise<EditAnswer>
   get(workspace: string, key: string): Promise<ScheduleView | null>
   /** In order of workspace and key. */
   list(options?: ScheduleListOptions): Promise<ScheduleView[]>
   /** Runs already due or running go on. Pausing twice keeps the newer words. */
   pause(workspace: string, key: string, options?: PauseOptions): Promise<void>
-  /** What passed meanwhile is recorded as skipped. Resuming what is not paused does nothing. */
-  resume(workspace: string, key: string, options?: InTransaction): Promise<void>
+  /** What passed meanwhile is recorded as skipped, or left to the catch-up policy. Resuming what is not paused does nothing. */
+  resume(workspace: string, key: string, options?: ResumeOptions): Promise<void>
   /** Makes one run now, beside the occurrences: it consumes none, and a pause does not stop it. */
   trigger(workspace: string, key: string, options?: TriggerOptions): Promise<RunHandle>
+  /** Makes good the occurrences of a past span, in the background; those that ran already are kept unless forced. */
+  backfill(workspace: string, key: string, options: BackfillOptions): Promise<BackfillAnswer>
+  /** Every change, oldest first: who, when, before and after. */
+  revisions(workspace: string, key: string): Promise<RevisionView[]>
+  /** What became of an occurrence, and the checklist that leads there; from stored facts only. */
+  why(workspace: string, key: string, at: Instant): Promise<Why>
   /** Answers whether there was one. Runs already due or running go on. */
-  remove(workspace: string, key: string, options?: InTransaction): Promise<boolean>
+  remove(workspace: string, key: string, options?: ChangeOptions): Promise<boolean>
   /** Answers how many schedules there were. */
-  removeWorkspace(workspace: string, options?: InTransaction): Promise<number>
-  /** The coming occurrences by the timing alone: a pause is not looked at. */
+  removeWorkspace(workspace: string, options?: ChangeOptions): Promise<number>
+  /** The coming occurrences that may run, by the definition alone: a pause is not looked at. */
   next(workspace: string, key: string, count?: number): Promise<Date[]>
 }
 
@@ -77,24 +98,23 @@ const MAX_NEXT = 10_000
 
 export function createSchedules(core: Core): Schedules {
   const upsertMany: Schedules['upsertMany'] = async (given, options = {}) => {
-    checkKeys(options, ['tx'], 'upsert')
+    checkKeys(options, ['by', 'tx'], 'upsert')
     if (!Array.isArray(given)) throw refused(`upsertMany takes a list, not ${shown(given)}`)
-    const tx = readTx(options)
+    const [tx, by] = [readTx(options), readBy(core, options)]
     const declared = given.map((each) => (isDeclared(each) ? each : readSchedule(each)))
     refuseTwins(declared)
     const definitions = await Promise.all(declared.map((each) => definitionOf(core, each, 'api')))
     if (definitions.length === 0) return []
-    const { answers, now } = await putSchedules(core, definitions, tx)
-    return answers.map(({ id, created, changed, nextAt }, i) => {
-      const definition = definitions[i]!
-      const next = nextAt === null ? null : timingOf(definition.timing, seedOf(definition)).nextAt(now)
-      return { id, created, changed, nextFireAt: dateOf(next) }
+    const { answers, now } = await putSchedules(core, definitions, { tx, by })
+    return answers.map((answer, i) => {
+      const { id, created, changed } = answer
+      return { id, created, changed, nextFireAt: nextFireAt(answer, definitions[i]!, now) }
     })
   }
 
-  const known = async (workspace: string, key: string): Promise<Schedule> => {
+  const known = async (workspace: string, key: string, tx?: Executor): Promise<Schedule> => {
     const name = names(workspace, key)
-    const found = await (await core.store()).schedules.get(name.workspace, name.key)
+    const found = await (await core.store()).schedules.get(name.workspace, name.key, tx)
     if (!found) throw notFound(name)
     return found
   }
@@ -105,6 +125,8 @@ export function createSchedules(core: Core): Schedules {
       const [answer] = await upsertMany([schedule as ScheduleOptions], options)
       return answer!
     },
+    edit: (workspace, key, changes, options = {}) =>
+      editSchedule(core, (tx) => known(workspace, key, tx), { changes, options }),
     async get(workspace, key) {
       const name = names(workspace, key)
       const store = await core.store()
@@ -129,51 +151,48 @@ export function createSchedules(core: Core): Schedules {
       const name = names(workspace, key)
       const pause = {
         reason: readText(options.reason ?? '', 'reason', 500),
-        by: readName(options.by ?? 'api', 'by'),
+        by: readBy(core, options),
         until: options.until === undefined ? null : readInstantOption(options.until, 'until'),
       }
       const tx = readTx(options)
       if (!(await (await core.store()).schedules.pause(name.workspace, name.key, pause, tx))) throw notFound(name)
     },
     async resume(workspace, key, options = {}) {
-      checkKeys(options, ['tx'], 'resume()')
-      const tx = readTx(options)
-      await resumeSchedule(core, () => known(workspace, key), tx)
+      checkKeys(options, ['from', 'by', 'tx'], 'resume()')
+      const [tx, by] = [readTx(options), readBy(core, options)]
+      const catchUp = readChoice(options.from ?? 'now', 'from', ['now', 'catchUp']) === 'catchUp'
+      await resumeSchedule(core, () => known(workspace, key, tx), { tx, by, catchUp })
     },
-    async trigger(workspace, key, options = {}) {
-      checkKeys(options, ['payload', 'idempotencyKey', 'tx'], 'trigger()')
-      const tx = readTx(options)
-      const { id, revision, job, queue, priority, policy, ...schedule } = await known(workspace, key)
-      const of = `${scheduleName(schedule)} → job "${job}"`
-      const payload =
-        options.payload === undefined
-          ? schedule.payload
-          : await storablePayload(jobOf(job, core.settings.jobs, of).schema, options.payload, of)
-      const run: NewRun = {
-        ...{ id: core.newId(), workspace: schedule.workspace, job, queue, priority, policy, payload },
-        trigger: 'manual',
-        schedule: { id, key: schedule.key, revision },
-        due: { delayMs: 0 },
-        idempotencyKey:
-          options.idempotencyKey === undefined ? null : readName(options.idempotencyKey, 'idempotencyKey'),
-      }
-      const [answer] = await (await core.store()).runs.enqueue([run], tx)
-      return answer!
+    trigger: (workspace, key, options = {}) => triggerSchedule(core, () => known(workspace, key), options),
+    backfill: (workspace, key, options) => startBackfill(core, () => known(workspace, key), options),
+    async revisions(workspace, key) {
+      const { id } = await known(workspace, key)
+      return (await (await core.store()).history.revisions(id)).map(revisionView)
     },
+    why: (workspace, key, at) => why(core, { workspace, key }, at),
     async remove(workspace, key, options = {}) {
-      checkKeys(options, ['tx'], 'remove()')
+      checkKeys(options, ['by', 'tx'], 'remove()')
       const name = names(workspace, key)
-      return (await core.store()).schedules.remove(name.workspace, name.key, readTx(options))
+      const [tx, by] = [readTx(options), readBy(core, options)]
+      return (await core.store()).schedules.remove(name.workspace, name.key, by, tx)
     },
     async removeWorkspace(workspace, options = {}) {
-      checkKeys(options, ['tx'], 'removeWorkspace()')
-      return (await core.store()).schedules.removeWorkspace(readName(workspace, 'workspace'), readTx(options))
+      checkKeys(options, ['by', 'tx'], 'removeWorkspace()')
+      const name = readName(workspace, 'workspace')
+      const [tx, by] = [readTx(options), readBy(core, options)]
+      return (await core.store()).schedules.removeWorkspace(name, by, tx)
     },
     async next(workspace, key, count = 10) {
       readInteger(count, 'count', [0, MAX_NEXT])
       const schedule = await known(workspace, key)
-      const now = await (await core.store()).now()
-      return timingOf(schedule.timing, seedOf(schedule)).nextMany(new Date(now), count)
+      const slots = slotsOf(schedule.timing, seedOf(schedule))
+      const coming: Date[] = []
+      for (let at: number | null = await (await core.store()).now(); coming.length < count; ) {
+        at = slots.nextRunAt(at)
+        if (at === null) break
+        coming.push(new Date(at))
+      }
+      return coming
     },
   }
 }

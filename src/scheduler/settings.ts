@@ -1,12 +1,25 @@
 /** Reads the options of `everytick()`: normalises, fills in defaults, refuses what cannot be, and freezes the rest. */
+import type { QueueOptions } from '../engine/worker.ts'
 import { EverytickError, shown } from '../errors.ts'
 import { isJob, type Job } from '../job.ts'
 import type { Logger } from '../observe/logger.ts'
 import { checkStore, type StoreOption } from '../open-store.ts'
-import { checkKeys, type Duration, readBoolean, readDuration, readInteger, readName, refused } from '../options.ts'
+import {
+  checkKeys,
+  type Duration,
+  type Instant,
+  readBoolean,
+  readChoice,
+  readDuration,
+  readInstantOption,
+  readInteger,
+  readName,
+  refused,
+} from '../options.ts'
 import { type DeclaredSchedule, jobOf, scheduleName } from '../schedule-definition.ts'
 import type { Retention } from '../store/contract/upkeep.ts'
 import { consoleLogger } from './logging.ts'
+import { type QueueOption, readQueues } from './read-queues.ts'
 
 export interface EverytickOptions {
   /** `sqlite:./everytick.db`, `sqlite::memory:`, `postgres://…`, or a store that was opened elsewhere. */
@@ -14,8 +27,11 @@ export interface EverytickOptions {
   readonly jobs: readonly Job[]
   /** Declared with `schedule()`; stored when the app starts. */
   readonly schedules?: readonly DeclaredSchedule[]
-  /** How many runs of each queue this process works on at once; 10 of every queue its jobs name when absent. */
-  readonly queues?: Readonly<Record<string, number>>
+  /**
+   * How many runs of each queue this process works on at once, or that and the limits of the queue; 10 of every queue its
+   * jobs name when absent.
+   */
+  readonly queues?: Readonly<Record<string, QueueOption>>
   /** Tells apps that share a store apart: an app looks after the schedules of its own name only. */
   readonly name?: string
   readonly logger?: Logger
@@ -24,9 +40,17 @@ export interface EverytickOptions {
   /** How far ahead of time runs are planned; `10s` when absent. */
   readonly lookahead?: Duration
   readonly retention?: RetentionOptions
+  /** `leader` when absent: one process plans at a time, and the others stand by. `all`: each plans. */
+  readonly planner?: { readonly mode?: PlannerMode }
+  /** The order of this build among others, as a whole number or an instant: an older one never undoes a newer one's sync. */
+  readonly build?: number | Instant
+  /** What becomes of schedules that code no longer has; `pause` when absent. */
+  readonly removed?: 'pause' | 'delete'
   /** Whether the database is brought up to date when it is opened; true when absent. */
   readonly migrate?: boolean
 }
+
+export type PlannerMode = 'leader' | 'all'
 
 export interface RetentionOptions {
   /** Finished runs; `30d` when absent. */
@@ -35,23 +59,29 @@ export interface RetentionOptions {
   readonly journal?: Duration
   /** How long an idempotency key is remembered; `24h` when absent. */
   readonly idempotency?: Duration
+  /** How long a schedule that code no longer has stays paused before it is removed; `7d` when absent. */
+  readonly orphans?: Duration
 }
 
 export interface Settings {
   readonly store: StoreOption
   readonly jobs: ReadonlyMap<string, Job>
   readonly schedules: readonly DeclaredSchedule[]
-  readonly queues: Readonly<Record<string, number>>
+  readonly queues: Readonly<Record<string, QueueOptions>>
   readonly name: string
   readonly logger: Logger
   readonly leaseMs: number
   readonly lookaheadMs: number
   readonly retention: Retention
+  readonly planner: { readonly mode: PlannerMode }
+  readonly build: number | null
+  readonly removed: 'pause' | 'delete'
   readonly migrate: boolean
 }
 
-const KEYS = 'store jobs schedules queues name logger lease lookahead retention migrate'.split(' ')
-const DEFAULT_CONCURRENCY = 10
+const KEYS = 'store jobs schedules queues name logger lease lookahead retention planner build removed migrate'.split(
+  ' ',
+)
 const WORKERS_MS = 3_600_000
 
 export function readSettings(options: EverytickOptions): Settings {
@@ -62,13 +92,19 @@ export function readSettings(options: EverytickOptions): Settings {
     store: checkStore(options.store),
     jobs,
     schedules,
-    queues: readQueues(options.queues, jobs, schedules),
+    queues: readQueues(options.queues, () => [
+      ...[...jobs.values()].map(({ queue }) => queue),
+      ...schedules.map(({ work }) => work.queue ?? 'default'),
+    ]),
     name: options.name === undefined ? '' : readName(options.name, 'name'),
     logger: readLogger(options.logger ?? consoleLogger),
     // A lease is renewed at a third of its length, and a garbage collection must fit between two renewals.
     leaseMs: readDuration(options.lease ?? '15s', 'lease', 1000),
     lookaheadMs: readDuration(options.lookahead ?? '10s', 'lookahead'),
     retention: readRetention(options.retention ?? {}),
+    planner: readPlanner(options.planner ?? {}),
+    build: readBuild(options.build),
+    removed: readChoice(options.removed ?? 'pause', 'removed', ['pause', 'delete']),
     migrate: readBoolean(options.migrate ?? true, 'migrate'),
   })
 }
@@ -106,27 +142,15 @@ export function refuseTwins(schedules: readonly { readonly workspace: string; re
   }
 }
 
-function readQueues(
-  queues: Readonly<Record<string, number>> | undefined,
-  jobs: ReadonlyMap<string, Job>,
-  schedules: readonly DeclaredSchedule[],
-): Readonly<Record<string, number>> {
-  if (queues === undefined) {
-    const named = [
-      'default',
-      ...[...jobs.values()].map(({ queue }) => queue),
-      ...schedules.map(({ work }) => work.queue),
-    ]
-    return Object.freeze(Object.fromEntries(named.map((queue) => [queue ?? 'default', DEFAULT_CONCURRENCY])))
-  }
-  if (typeof queues !== 'object' || queues === null) {
-    throw refused(`queues is an object from names to numbers, not ${shown(queues)}`, 'write it like { default: 10 }')
-  }
-  const read = Object.entries(queues).map(([name, size]) => {
-    const queue = readName(name, 'the name of a queue')
-    return [queue, readInteger(size, `queue "${queue}"`, [1, 10_000])]
-  })
-  return Object.freeze(Object.fromEntries(read))
+function readPlanner(planner: { readonly mode?: PlannerMode }): Settings['planner'] {
+  checkKeys(planner, ['mode'], 'planner')
+  return Object.freeze({ mode: readChoice(planner.mode ?? 'leader', 'planner.mode', ['leader', 'all']) })
+}
+
+function readBuild(build: unknown): number | null {
+  if (build === undefined) return null
+  if (typeof build === 'number') return readInteger(build, 'build', [0, Number.MAX_SAFE_INTEGER])
+  return readInstantOption(build, 'build')
 }
 
 function readLogger(logger: Logger): Logger {
@@ -137,12 +161,13 @@ function readLogger(logger: Logger): Logger {
 }
 
 function readRetention(retention: RetentionOptions): Retention {
-  checkKeys(retention, ['history', 'journal', 'idempotency'], 'retention')
-  const { history = '30d', journal = '30d', idempotency = '24h' } = retention
+  checkKeys(retention, ['history', 'journal', 'idempotency', 'orphans'], 'retention')
+  const { history = '30d', journal = '30d', idempotency = '24h', orphans = '7d' } = retention
   return Object.freeze({
     historyMs: readDuration(history, 'retention.history'),
     journalMs: readDuration(journal, 'retention.journal'),
     idempotencyMs: readDuration(idempotency, 'retention.idempotency'),
     workersMs: WORKERS_MS,
+    orphansMs: readDuration(orphans, 'retention.orphans'),
   })
 }

@@ -1,21 +1,22 @@
-/** Waits until a run has ended: told at once when it ends in this process, and looks now and then because it may end in another. */
-import { EverytickError } from '../errors.ts'
-import type { RunState } from '../run/state.ts'
+/** Waits until something has ended: told at once when it ends in this process, and looks now and then because it may end in another. */
 import { type Core, notRunning } from './core.ts'
-import type { RunView } from './run-view.ts'
 
-export interface Wait {
-  readonly id: string
-  /** Reads the run, or throws. */
-  look(): Promise<RunView>
-  readonly timeoutMs?: number
+export interface Wait<Seen> {
+  /** Reads what is waited for, or throws. */
+  look(): Promise<Seen>
+  hasEnded(seen: Seen): boolean
+  /** The run whose end in this process is worth a look. */
+  readonly run?: string
+  readonly timeoutMs?: number | undefined
+  /** What is thrown when the timeout is over. */
+  tooLong(timeoutMs: number): Error
 }
 
-const ENDED: ReadonlySet<RunState> = new Set(['succeeded', 'failed', 'cancelled', 'skipped', 'missed'])
 const FIRST_LOOK_MS = 50
 const LAST_LOOK_MS = 2000
 
-export function waitForEnd(core: Core, { id, look, timeoutMs }: Wait): Promise<RunView> {
+export function waitForEnd<Seen>(core: Core, wait: Wait<Seen>): Promise<Seen> {
+  const { run, timeoutMs } = wait
   return new Promise((resolve, reject) => {
     let pauseMs = FIRST_LOOK_MS
     let over = false
@@ -30,8 +31,8 @@ export function waitForEnd(core: Core, { id, look, timeoutMs }: Wait): Promise<R
     const check = async (): Promise<void> => {
       cancelLook()
       try {
-        const run = await look()
-        if (ENDED.has(run.state)) return end(() => resolve(run))
+        const seen = await wait.look()
+        if (wait.hasEnded(seen)) return end(() => resolve(seen))
       } catch (error) {
         return end(() => reject(error))
       }
@@ -41,15 +42,10 @@ export function waitForEnd(core: Core, { id, look, timeoutMs }: Wait): Promise<R
       pauseMs = Math.min(LAST_LOOK_MS, pauseMs * 2)
     }
     const releases = [
-      core.hub.onEnd(id, () => void check()),
+      run === undefined ? () => {} : core.hub.onEnd(run, () => void check()),
       core.onStop(() => end(() => reject(notRunning()))),
-      timeoutMs === undefined ? () => {} : core.timers.set(timeoutMs, () => end(() => reject(tooLong(id, timeoutMs)))),
+      timeoutMs === undefined ? () => {} : core.timers.set(timeoutMs, () => end(() => reject(wait.tooLong(timeoutMs)))),
     ]
     void check()
   })
 }
-
-const tooLong = (id: string, timeoutMs: number): EverytickError =>
-  new EverytickError('WAIT_TIMEOUT', `run ${id} has not ended after ${timeoutMs} ms`, {
-    hint: 'it goes on; wait again, or look at it with app.runs.get()',
-  })

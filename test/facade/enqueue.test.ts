@@ -68,6 +68,69 @@ describe('an enqueued run', () => {
   })
 })
 
+describe('a concurrency key', () => {
+  const working: string[] = []
+  const crm = defineJob({
+    name: 'crm',
+    concurrencyKey: 'crm',
+    payload: z.string(),
+    async run(name, ctx) {
+      working.push(`+${name}`)
+      await new Promise<void>((resolve) => releases.set(name, resolve))
+      working.push(`-${name} ${ctx.run.attempt}`)
+    },
+  })
+  const releases = new Map<string, () => void>()
+  const begin = async (): Promise<TestEverytick> => {
+    working.length = 0
+    releases.clear()
+    return createTestEverytick({ now: '2027-05-01T00:00:00Z', jobs: [crm], queues: { default: 10 } })
+  }
+
+  it('of a job lets its runs go one after another, in the order they were made, however many slots there are', async () => {
+    await using t = await begin()
+    for (const name of ['a', 'b', 'c']) await t.app.enqueue(crm, name)
+    for (const name of ['a', 'b', 'c']) {
+      await t.advance('1s')
+      expect(working.at(-1)).toBe(`+${name}`)
+      releases.get(name)!()
+    }
+    await t.advance('1s')
+    expect(working).toEqual(['+a', '-a 1', '+b', '-b 1', '+c', '-c 1'])
+    expect(t.runs().map(({ state, overlap }) => [state, overlap])).toEqual(Array(3).fill(['succeeded', 'queue']))
+  })
+
+  it('of a single run stands before that of its job, and holds in its workspace only', async () => {
+    await using t = await begin()
+    await t.app.enqueue(crm, 'a')
+    await t.app.enqueue(crm, 'b', { concurrencyKey: 'other' })
+    await t.app.enqueueMany(crm, [
+      { payload: 'c', workspace: 't_2' },
+      { payload: 'd', concurrencyKey: 'other' },
+    ])
+    await t.advance('1s')
+    expect([...working].sort()).toEqual(['+a', '+b', '+c'])
+    expect(t.runs({ state: 'pending' })).toMatchObject([{ payload: 'd', gate: expect.not.stringMatching('open') }])
+    for (const release of releases.values()) release()
+    await t.advance('1s')
+    releases.get('d')!()
+    await t.advance('1s')
+    expect(t.runs({ state: 'succeeded' })).toHaveLength(4)
+  })
+
+  it('that is none is refused', async () => {
+    await using t = await begin()
+    await expect(t.app.enqueue(crm, 'a', { concurrencyKey: '' })).rejects.toMatchObject({ code: 'OPTION_INVALID' })
+  })
+
+  it('is not needed: without one nothing waits', async () => {
+    await using t = await start()
+    await t.app.enqueue(bare)
+    await t.advance('1s')
+    expect(t.runs()).toMatchObject([{ overlap: 'allow', gate: 'open', delivery: 'at_least_once' }])
+  })
+})
+
 describe('a payload', () => {
   const cycle: Record<string, unknown> = {}
   cycle.self = cycle

@@ -1,7 +1,21 @@
 /** What users type is checked before anything else happens, and a refusal names the thing and proposes a repair. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineJob, type EverytickOptions, everytick, type JobOptions, RetryAfter, schedule } from '../../src/index.ts'
+import {
+  type DeclaredSchedule,
+  defineJob,
+  type EverytickOptions,
+  everytick,
+  type Job,
+  type JobOptions,
+  type QueueOption,
+  RetryAfter,
+  schedule,
+} from '../../src/index.ts'
+import { readWork } from '../../src/job.ts'
+import { DEFAULT_RETRY } from '../../src/run/retry.ts'
+import type { RunPolicy } from '../../src/run/run.ts'
+import { readSettings } from '../../src/scheduler/settings.ts'
 
 const job = defineJob({ name: 'tidy', run: () => {} })
 const good = { store: 'sqlite::memory:', jobs: [job] }
@@ -18,10 +32,13 @@ function refusal(call: () => unknown): Record<string, unknown> | undefined {
 }
 
 const appWith = (options: object): unknown => everytick({ ...good, ...options } as EverytickOptions)
+const settings = (options: Partial<EverytickOptions>): ReturnType<typeof readSettings> =>
+  readSettings({ ...good, ...options })
 const jobWith = (options: object): unknown =>
   defineJob({ name: 'a', run: () => {}, ...options } as JobOptions<undefined, void>)
-const scheduleWith = (options: object): unknown =>
+const declared = (options: object): DeclaredSchedule =>
   schedule({ key: 'nightly', every: '1h', job, ...options } as Parameters<typeof schedule>[0])
+const scheduleWith = (options: object): unknown => declared(options)
 
 describe('an unknown option', () => {
   it.each([
@@ -30,17 +47,17 @@ describe('an unknown option', () => {
     ['retry', () => jobWith({ retry: { atempts: 3 } }), 'did you mean attempts?'],
     ['a schedule', () => scheduleWith({ catchup: 'all' }), 'did you mean catchUp?'],
     ['retention', () => appWith({ retention: { histroy: '5d' } }), 'did you mean history?'],
+    ['planner', () => appWith({ planner: { mod: 'all' } }), 'did you mean mode?'],
+    ['a queue', () => appWith({ queues: { mail: { concurency: 2 } } }), 'did you mean concurrency?'],
+    ['jitter', () => scheduleWith({ jitter: { max: '5m', per_: 'x' } }), 'did you mean per?'],
   ])('of %s is refused with what was probably meant', (_, call, hint) => {
     expect(refusal(call)).toMatchObject({ code: 'OPTION_UNKNOWN', hint })
   })
 
-  it.each(['overlap', 'jitter', 'delivery', 'startAt', 'pauseOnFailure'])(
-    'that is planned, as %s, says not yet',
-    (key) => {
-      const found = refusal(() => scheduleWith({ [key]: 'x' }))
-      expect(found).toMatchObject({ code: 'OPTION_UNKNOWN', hint: expect.stringMatching(/^not yet/) })
-    },
-  )
+  it.each(['grace', 'redact'])('that is planned, as %s, says not yet', (key) => {
+    const found = refusal(() => scheduleWith({ [key]: 'x' }))
+    expect(found).toMatchObject({ code: 'OPTION_UNKNOWN', hint: expect.stringMatching(/^not yet/) })
+  })
 })
 
 describe('names', () => {
@@ -83,6 +100,36 @@ describe('values', () => {
     ['metadata', () => scheduleWith({ metadata: 1n }), 'JSON_INVALID'],
     ['lease', () => appWith({ lease: '10ms' }), 'OPTION_INVALID'],
     ['queue', () => appWith({ queues: { mail: 0 } }), 'OPTION_INVALID'],
+    ['queues', () => appWith({ queues: ['mail'] }), 'OPTION_INVALID'],
+    ['concurrency', () => appWith({ queues: { mail: { concurrency: 0 } } }), 'OPTION_INVALID'],
+    ['globalConcurrency', () => appWith({ queues: { mail: { globalConcurrency: 1.5 } } }), 'OPTION_INVALID'],
+    ['perWorkspace', () => appWith({ queues: { mail: { perWorkspace: 0 } } }), 'OPTION_INVALID'],
+    ['rateLimit.limit', () => appWith({ queues: { mail: { rateLimit: { per: '1m' } } } }), 'OPTION_INVALID'],
+    ['rateLimit.per', () => appWith({ queues: { mail: { rateLimit: { limit: 5, per: 'x' } } } }), 'DURATION_INVALID'],
+    ['retryBudget', () => appWith({ queues: { mail: { retryBudget: 20 } } }), 'OPTION_INVALID'],
+    ['planner.mode', () => appWith({ planner: { mode: 'some' } }), 'OPTION_INVALID'],
+    ['build', () => appWith({ build: 1.5 }), 'OPTION_INVALID'],
+    ['build', () => appWith({ build: 'v2' }), 'INSTANT_INVALID'],
+    ['removed', () => appWith({ removed: 'drop' }), 'OPTION_INVALID'],
+    ['retention.orphans', () => appWith({ retention: { orphans: 'soon' } }), 'DURATION_INVALID'],
+    ['overlap', () => scheduleWith({ overlap: 'wait' }), 'OPTION_INVALID'],
+    ['jitter', () => scheduleWith({ jitter: '101%' }), 'OPTION_INVALID'],
+    ['jitter', () => scheduleWith({ jitter: '-5%' }), 'OPTION_INVALID'],
+    ['jitter', () => scheduleWith({ jitter: 'some' }), 'DURATION_INVALID'],
+    ['jitter', () => scheduleWith({ jitter: true }), 'OPTION_INVALID'],
+    ['jitter.per', () => scheduleWith({ jitter: { max: '5m', per: 'run' } }), 'OPTION_INVALID'],
+    ['jitter.max', () => scheduleWith({ jitter: { per: 'schedule' } }), 'OPTION_INVALID'],
+    ['jitter', () => scheduleWith({ every: undefined, at: '2027-01-04T09:00:00Z', jitter: '5%' }), 'OPTION_INVALID'],
+    ['maxRuns', () => scheduleWith({ maxRuns: 0 }), 'OPTION_INVALID'],
+    ['pauseOnFailure', () => scheduleWith({ pauseOnFailure: 0 }), 'OPTION_INVALID'],
+    ['pauseOnFailure', () => jobWith({ pauseOnFailure: 3 }), 'OPTION_UNKNOWN'],
+    ['delivery', () => jobWith({ delivery: 'exactly_once' }), 'OPTION_INVALID'],
+    ['at_most_once', () => jobWith({ delivery: 'at_most_once', retry: { attempts: 2 } }), 'OPTION_INVALID'],
+    ['at_most_once', () => scheduleWith({ delivery: 'at_most_once', retry: { attempts: 2 } }), 'OPTION_INVALID'],
+    ['concurrencyKey', () => jobWith({ concurrencyKey: '' }), 'OPTION_INVALID'],
+    ['concurrencyKey', () => scheduleWith({ concurrencyKey: 'a\nb' }), 'OPTION_INVALID'],
+    ['startAt', () => scheduleWith({ startAt: 'tomorrow' }), 'INSTANT_INVALID'],
+    ['endAt', () => scheduleWith({ endAt: '2027-01-04T09:00' }), 'INSTANT_INVALID'],
     ['logger', () => appWith({ logger: {} }), 'OPTION_INVALID'],
     ['payload', () => jobWith({ payload: { type: 'object' } }), 'OPTION_INVALID'],
     ['jobs', () => appWith({ jobs: [{ name: 'x' }] }), 'OPTION_INVALID'],
@@ -100,29 +147,39 @@ describe('values', () => {
   })
 })
 
-describe('a schedule', () => {
-  it.each([
-    [{ cron: '0 25 * * *' }, 'CRON_RANGE', 'schedule "nightly": hour "25" is outside 0–23'],
-    [{ cron: '0 0 30 2 *' }, 'CRON_NEVER', 'schedule "nightly"'],
-    [{ cron: '0 9 * * *', timezone: 'EST' }, 'TIMEZONE_UNKNOWN', 'EST'],
-    [{ every: '50ms' }, 'DURATION_INVALID', '50ms'],
-    [{ at: '2027-01-04 09:00' }, 'INSTANT_INVALID', 'schedule "nightly": at'],
-    [{ at: new Date(8.64e15) }, 'INSTANT_INVALID', 'too far away'],
-    [{}, 'OPTION_INVALID', '0 of cron, every and at'],
-    [{ every: '5m', at: '2027-01-04T09:00:00Z' }, 'OPTION_INVALID', '2 of cron, every and at'],
-    [{ every: '5m', timezone: 'Europe/Berlin' }, 'OPTION_INVALID', 'belong to cron'],
-  ])('with %j is refused with %s', (when, code, words) => {
-    expect(refusal(() => scheduleWith({ every: undefined, ...when }))).toMatchObject({
-      code,
-      message: expect.stringContaining(words),
+describe('a job', () => {
+  const policy = (options: object): RunPolicy => (jobWith(options) as Job).policy
+
+  it('that runs at most once says so in the policy of its runs, and has one attempt', () => {
+    expect(policy({})).toEqual({ retry: DEFAULT_RETRY })
+    expect(policy({ delivery: 'at_least_once' })).toEqual({ retry: DEFAULT_RETRY })
+    const once = { retry: { ...DEFAULT_RETRY, attempts: 1 }, delivery: 'at_most_once' }
+    expect(policy({ delivery: 'at_most_once' })).toEqual(once)
+    expect(policy({ delivery: 'at_most_once', retry: { attempts: 1 } })).toEqual(once)
+  })
+
+  it('is overruled by its schedule', () => {
+    const often = jobWith({ retry: { attempts: 7 } }) as Job
+    const once = jobWith({ delivery: 'at_most_once' }) as Job
+    expect(readWork({ delivery: 'at_most_once' }, 'x', often).policy).toMatchObject({
+      delivery: 'at_most_once',
+      retry: { attempts: 1 },
     })
+    expect(readWork({ delivery: 'at_least_once' }, 'x', once).policy).toEqual({ retry: DEFAULT_RETRY })
+    expect(readWork({ pauseOnFailure: 3 }, 'x', once).policy).toMatchObject({
+      delivery: 'at_most_once',
+      pauseOnFailure: 3,
+    })
+    expect(() => readWork({ retry: { attempts: 2 } }, 'x', once)).toThrow('at_most_once and 2 attempts')
   })
 
-  it('keeps the canonical name of its zone', () => {
-    const declared = schedule({ key: 'a', cron: '0 9 * * *', timezone: 'europe/berlin', job })
-    expect(declared.timing).toEqual({ kind: 'cron', cron: '0 9 * * *', timezone: 'Europe/Berlin' })
+  it('has a concurrency key or none', () => {
+    expect((jobWith({}) as Job).concurrencyKey).toBeNull()
+    expect((jobWith({ concurrencyKey: 'crm' }) as Job).concurrencyKey).toBe('crm')
   })
+})
 
+describe('a schedule', () => {
   it('that names a job the app does not have is refused with the nearest one', () => {
     expect(refusal(() => appWith({ schedules: [schedule({ key: 'a', every: '5m', job: 'tidi' })] }))).toMatchObject({
       code: 'JOB_UNKNOWN',
@@ -161,10 +218,46 @@ describe('an app', () => {
     })
   })
 
-  it('works every queue its jobs and schedules name when it is told nothing else', async () => {
-    const { readSettings } = await import('../../src/scheduler/settings.ts')
+  it('works every queue its jobs and schedules name when it is told nothing else', () => {
     const mail = defineJob({ name: 'mail', queue: 'mail', payload: z.string(), run: () => {} })
     const schedules = [schedule({ key: 'a', every: '5m', job, queue: 'slow' })]
-    expect(readSettings({ ...good, jobs: [job, mail], schedules }).queues).toEqual({ default: 10, mail: 10, slow: 10 })
+    const ten = { concurrency: 10, limits: {}, retryBudget: null }
+    expect(settings({ jobs: [job, mail], schedules }).queues).toEqual({ default: ten, mail: ten, slow: ten })
+  })
+
+  it.each<[QueueOption, object]>([
+    [2, { concurrency: 2, limits: {}, retryBudget: null }],
+    [{}, { concurrency: 10, limits: {}, retryBudget: null }],
+    [
+      { concurrency: 3, retryBudget: 0.2 },
+      { concurrency: 3, limits: {}, retryBudget: 0.2 },
+    ],
+    [
+      { concurrency: 2, globalConcurrency: 10, perWorkspace: 1, rateLimit: { limit: 100, per: '1m' } },
+      {
+        concurrency: 2,
+        limits: { globalConcurrency: 10, perWorkspace: 1, rateLimit: { count: 100, perMs: 60_000 } },
+        retryBudget: null,
+      },
+    ],
+  ])('reads the queue %j', (queue, read) => {
+    expect(settings({ queues: { big: queue } }).queues).toEqual({ big: read })
+  })
+
+  it.each([
+    [{}, { planner: { mode: 'leader' }, build: null, removed: 'pause' }],
+    [{ planner: {} }, { planner: { mode: 'leader' } }],
+    [
+      { planner: { mode: 'all' }, removed: 'delete' },
+      { planner: { mode: 'all' }, removed: 'delete' },
+    ],
+    [{ build: 0 }, { build: 0 }],
+    [{ build: 412 }, { build: 412 }],
+    [{ build: new Date(1_800_000_000_000) }, { build: 1_800_000_000_000 }],
+    [{ build: '2027-01-15T08:00:00Z' }, { build: 1_800_000_000_000 }],
+    [{}, { retention: { orphansMs: 604_800_000 } }],
+    [{ retention: { orphans: '1d' } }, { retention: { orphansMs: 86_400_000 } }],
+  ])('reads %j', (options, read) => {
+    expect(settings(options as Partial<EverytickOptions>)).toMatchObject(read)
   })
 })

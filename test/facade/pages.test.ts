@@ -21,7 +21,10 @@ async function run(page: string): Promise<void> {
 }
 
 describe('the pages', () => {
-  it.each(['docs/reference/api.md', 'docs/how-to/testing.md'])('%s shows code that runs', run)
+  it.each([
+    ...['docs/reference/api.md', 'docs/how-to/testing.md', 'docs/how-to/overlap.md', 'docs/how-to/backfill.md'],
+    ...['docs/how-to/limits-and-fairness.md', 'docs/how-to/why-did-it-not-run.md', 'docs/how-to/deploys.md'],
+  ])('%s shows code that runs', run)
 
   it('list every event and no other', () => {
     expect(rowsUnder('docs/reference/api.md', ['Event', 'With']).map(([name]) => name)).toEqual(EVENT_NAMES)

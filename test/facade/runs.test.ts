@@ -71,6 +71,49 @@ describe('runs', () => {
     expect((await t.app.runs.journal(id)).map(({ kind }) => kind)).toEqual(['retry', 'redriven', 'retry'])
   })
 
+  it('are retried one by one only when they failed', async () => {
+    await using t = await start()
+    const [bad, good] = [await t.app.enqueue(gone), await t.app.enqueue(fine)]
+    await t.advance('1m')
+    expect(await t.app.runs.retry(bad.id, { by: 'ana' })).toMatchObject({ id: bad.id, state: 'pending', attempt: 0 })
+    await expect(t.app.runs.retry(good.id)).rejects.toMatchObject({ code: 'RUN_NOT_FAILED' })
+    await expect(t.app.runs.retry(nobody)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+    expect(await t.app.runs.journal(bad.id)).toMatchObject([{ kind: 'redriven', data: { by: 'ana' } }])
+  })
+
+  it('that failed are brought back in bulk, by what they were and how they failed', async () => {
+    await using t = await start()
+    for (const workspace of ['t_1', 't_2']) await t.app.enqueue(gone, { workspace })
+    await t.app.enqueue(broken, { workspace: 't_1' })
+    await t.advance('1m')
+    const { redrive } = t.app.runs
+    const dry = (filter: object): Promise<number> => redrive({ ...filter, dryRun: true }).then(({ length }) => length)
+    expect(await dry({})).toBe(3)
+    expect(await dry({ workspace: 't_1' })).toBe(2)
+    expect(await dry({ job: 'gone' })).toBe(2)
+    expect(await dry({ error: 'TypeError' })).toBe(1)
+    expect(await dry({ error: 'is gone', workspace: 't_2' })).toBe(1)
+    expect(await dry({ since: '2027-05-01T00:00:05Z' })).toBe(1)
+    expect(await dry({ limit: 2 })).toBe(2)
+    expect(t.runs({ state: 'failed' })).toHaveLength(3)
+    expect(await redrive({ job: 'gone' }, { by: 'ana' })).toHaveLength(2)
+    expect(await dry({})).toBe(1)
+  })
+
+  it('are cancelled in bulk, with a count of each kind', async () => {
+    await using t = await start()
+    for (let n = 0; n < 3; n++) await t.app.enqueue(fine, { delay: '1h', workspace: 't_1' })
+    const [slow, done] = [await t.app.enqueue(patient), await t.app.enqueue(fine)]
+    await t.advance('1s')
+    const none = { cancelled: 0, cancelling: 0, finished: 0, notFound: 0 }
+    expect(await t.app.runs.cancel({ workspace: 't_1', dryRun: true })).toEqual({ ...none, cancelled: 3 })
+    expect(await t.app.runs.cancel({ workspace: 't_1', limit: 2 })).toEqual({ ...none, cancelled: 2 })
+    expect(await t.app.runs.cancel({ state: 'running' })).toEqual({ ...none, cancelling: 1 })
+    const ids = [slow.id, done.id, nobody]
+    expect(await t.app.runs.cancel(ids)).toEqual({ ...none, cancelling: 1, finished: 1, notFound: 1 })
+    await expect(t.app.runs.cancel({ limit: 5 })).rejects.toMatchObject({ code: 'OPTION_INVALID' })
+  })
+
   it('are cancelled at once while they wait, and by their signal while they run', async () => {
     await using t = await start()
     const waiting = await t.app.enqueue(fine, { delay: '1h' })
@@ -165,6 +208,7 @@ describe('a listener', () => {
         payload: null,
         policy: fine.policy,
         schedule: null,
+        ...{ slot: null, lane: null, overlap: 'allow' },
         due: { delayMs: 0 },
         idempotencyKey: null,
       },

@@ -65,6 +65,113 @@ describe('upsert', () => {
     })
   })
 
+  it('can be read back with its policies and bounds, and what is read back is the same schedule', async () => {
+    await using t = await start()
+    const written = {
+      key: 'full',
+      cron: '0 9 * * *',
+      timezone: 'Europe/Berlin',
+      dst: { gap: 'skip', fold: 'second' },
+      job: noop,
+      overlap: 'queue_one',
+      jitter: { max: '10%', per: 'occurrence' },
+      delivery: 'at_most_once',
+      startAt: new Date('2027-06-01T00:00:00Z'),
+      endAt: new Date('2028-06-01T00:00:00Z'),
+      maxRuns: 12,
+      pauseOnFailure: 3,
+      concurrencyKey: 'crm',
+      exclude: [
+        '2027-06-01',
+        '2027-12-24/2028-01-02',
+        '* * * * 0',
+        { cron: '0 9 1 * *', timezone: 'Asia/Tokyo' },
+        { from: new Date('2027-07-01T10:00:00Z'), to: new Date('2027-07-03T10:00:00Z') },
+      ],
+    } as const
+    await t.app.schedules.upsert(written, { by: 'ana' })
+    const view = (await t.app.schedules.get('default', 'full'))!
+    const { job: _, ...words } = written
+    expect(view).toMatchObject({
+      ...words,
+      when:
+        'Every day at 09:00 Europe/Berlin. From 2027-06-01T00:00:00Z, until 2028-06-01T00:00:00Z, ' +
+        'except 2027-06-01, 2027-12-24 to 2028-01-02, "* * * * 0" and 2 more, at most 12 runs.',
+      createdBy: 'ana',
+      updatedBy: 'ana',
+      nextFireAt: new Date('2027-06-02T07:00:00Z'),
+    })
+    const { key, cron, timezone, dst, overlap, jitter, delivery, exclude } = view
+    const { startAt, endAt, maxRuns, pauseOnFailure, concurrencyKey } = view
+    const again = { key, cron, timezone, dst, overlap, jitter, delivery, exclude, startAt, endAt, job: noop }
+    const answer = await t.app.schedules.upsert({ ...again, maxRuns, pauseOnFailure, concurrencyKey } as never)
+    expect(answer).toMatchObject({ created: false, changed: false })
+  })
+
+  it.each<[object, object]>([
+    [
+      { any: [{ cron: '0 9 * * *' }, { every: '90m' }, { at: '2027-06-01T00:00:00Z' }] },
+      {
+        any: [{ cron: '0 9 * * *', timezone: 'UTC' }, { every: '1h30m' }, { at: new Date('2027-06-01T00:00:00Z') }],
+        when: 'Every day at 09:00 UTC. And: Every 1h30m. And: Once, at 2027-06-01T00:00:00.000Z.',
+        nextFireAt: new Date('2027-05-01T01:30:00Z'),
+      },
+    ],
+    [
+      { every: '1h', maxRuns: 1 },
+      { when: 'Every 1h. At most 1 run.', maxRuns: 1 },
+    ],
+    [{ every: '1h' }, { when: 'Every 1h.', jitter: 'none', overlap: 'skip', delivery: 'at_least_once', exclude: [] }],
+    [{ every: '1h' }, { startAt: null, endAt: null, maxRuns: null, pauseOnFailure: null, concurrencyKey: null }],
+    [{ every: '1h', jitter: '7.25%' }, { jitter: '7.25%' }],
+    [{ every: '1h', jitter: 90_000 }, { jitter: '1m30s' }],
+    [{ every: '1h', exclude: [{ from: '2027-05-02', to: '2027-05-03' }] }, { exclude: ['2027-05-02/2027-05-03'] }],
+    [
+      { every: '1h', endAt: '2027-05-01T00:30:00Z' },
+      { nextFireAt: null, nextDueAt: null },
+    ],
+    [{ every: '1h', startAt: '2027-05-03T10:00:00Z' }, { nextFireAt: new Date('2027-05-03T10:00:00Z') }],
+    [{ every: '1h', exclude: ['2027-05-01'] }, { nextFireAt: new Date('2027-05-02T00:00:00Z') }],
+  ])('of %j is read back as it was written', async (options, words) => {
+    await using t = await start()
+    await t.app.schedules.upsert({ key: 'a', job: noop, ...options } as never)
+    expect(await t.app.schedules.get('default', 'a')).toMatchObject(words)
+  })
+
+  it('tells the nominal instant of the next run apart from when it may start', async () => {
+    await using t = await start([schedule({ ...hourly, jitter: '5m' })])
+    const { nextFireAt, nextDueAt } = (await t.app.schedules.get('default', 'hourly'))!
+    expect(nextFireAt).toEqual(new Date('2027-05-01T01:00:00Z'))
+    const jitterMs = nextDueAt!.getTime() - nextFireAt!.getTime()
+    expect(jitterMs).toBeGreaterThan(0)
+    expect(jitterMs).toBeLessThan(300_000)
+    await t.advance('1h10m')
+    expect(t.runs()).toMatchObject([{ scheduledAt: nextFireAt, dueAt: nextDueAt, state: 'succeeded' }])
+  })
+
+  it('has no next run once it has had all of them, and not a moment sooner', async () => {
+    await using t = await start([schedule({ ...hourly, maxRuns: 2 })])
+    const next = async (): Promise<unknown> => (await t.app.schedules.get('default', 'hourly'))!.nextFireAt
+    await t.advanceTo('2027-05-01T01:30:00Z')
+    expect(await next()).toEqual(new Date('2027-05-01T02:00:00Z'))
+    // Planned already, and not yet due.
+    await t.advanceTo('2027-05-01T01:59:55Z')
+    expect(await next()).toEqual(new Date('2027-05-01T02:00:00Z'))
+    await t.advanceTo('2027-05-01T05:30:00Z')
+    expect(await next()).toBeNull()
+    expect(t.runs()).toHaveLength(2)
+  })
+
+  it("takes the job's concurrency key where it has none of its own", async () => {
+    const crm = defineJob({ name: 'crm', concurrencyKey: 'crm', run: () => {} })
+    const schedules = [
+      schedule({ key: 'a', every: '1h', job: crm }),
+      schedule({ key: 'b', every: '1h', job: 'crm', concurrencyKey: 'own' }),
+    ]
+    await using t = await createTestEverytick({ now: '2027-05-01T00:00:30Z', jobs: [crm], schedules })
+    expect((await t.app.schedules.list()).map(({ concurrencyKey }) => concurrencyKey)).toEqual(['crm', 'own'])
+  })
+
   it('refuses a payload that does not fit, by name and path, and writes nothing', async () => {
     await using t = await start()
     const bad = { workspace: 't_42', key: 'digest', every: '1h', job: digest, payload: { accountId: 7 } } as never

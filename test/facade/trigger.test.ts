@@ -65,3 +65,26 @@ it('refuses an unknown schedule and a payload that does not fit, and writes noth
   await t.advance('1m')
   expect(t.runs()).toEqual([])
 })
+
+it('waits for what the schedule has under way, or runs beside it when that is asked for', async () => {
+  const ends: (() => void)[] = []
+  const slow = defineJob({ name: 'slow', run: () => new Promise<void>((end) => void ends.push(end)) })
+  t = await createTestEverytick({ now: '2027-01-01T00:30:00Z', jobs: [slow] })
+  await t.app.schedules.upsert({ key: 'slow', cron: '0 * * * *', job: slow })
+  await t.advance('30m')
+  await t.app.schedules.trigger('default', 'slow')
+  await t.advance('1s')
+  expect(ends).toHaveLength(1)
+  await t.app.schedules.trigger('default', 'slow', { overlap: 'allow' })
+  await t.advance('1s')
+  expect(t.runs().map(({ trigger, state }) => [trigger, state])).toEqual([
+    ['schedule', 'running'],
+    ['manual', 'pending'],
+    ['manual', 'running'],
+  ])
+  ends[0]!()
+  await t.advance('1s')
+  expect(t.runs().map(({ state }) => state)).toEqual(['succeeded', 'running', 'running'])
+  for (const end of ends) end()
+  await t.advance('1s')
+})

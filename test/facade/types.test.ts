@@ -4,11 +4,18 @@ import type { Client, PoolClient } from 'pg'
 import { describe, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import {
+  type Delivery,
   defineJob,
   type Everytick,
+  type ExcludeOption,
   type Executor,
+  everytick,
+  type JitterOption,
   type JobContext,
+  type Overlap,
   type PayloadSchema,
+  type ScheduleView,
+  type SyncStep,
   schedule,
 } from '../../src/index.ts'
 
@@ -57,6 +64,7 @@ describe('an enqueue', () => {
   it("takes the schema's input, where defaults may be left out", () => {
     typed((app) => app.enqueue(digest, { accountId: 't_1' }, { delay: '1h' }))
     typed((app) => app.enqueue(count))
+    typed((app) => app.enqueue(digest, { accountId: 't_1' }, { concurrencyKey: 'crm' }))
     // @ts-expect-error: the payload is missing
     typed((app) => app.enqueue(digest))
     // @ts-expect-error: a number is no text
@@ -115,6 +123,75 @@ describe('a schedule', () => {
     typed(() => schedule({ key: 'a', every: '5m', cron: '* * * * *', job: vacuum }))
     // @ts-expect-error: an interval has no zone
     typed(() => schedule({ key: 'a', every: '5m', timezone: 'UTC', job: vacuum }))
+  })
+})
+
+describe('the policies of a schedule', () => {
+  const base = { key: 'a', every: '5m', job: vacuum } as const
+
+  it('are the words there are, and no others', () => {
+    typed(() => schedule({ ...base, overlap: 'queue_one', jitter: '10%', delivery: 'at_most_once', maxRuns: 5 }))
+    typed(() => schedule({ ...base, jitter: { max: '5m', per: 'occurrence' }, pauseOnFailure: 3, concurrencyKey: 'k' }))
+    // @ts-expect-error: no such overlap
+    typed(() => schedule({ ...base, overlap: 'wait' }))
+    // @ts-expect-error: no such delivery
+    typed(() => schedule({ ...base, delivery: 'exactly_once' }))
+    // @ts-expect-error: jitter is of a schedule or of an occurrence
+    typed(() => schedule({ ...base, jitter: { max: '5m', per: 'run' } }))
+    // @ts-expect-error: a job cannot be paused by its failures
+    typed(() => defineJob({ name: 'x', pauseOnFailure: 3, run: () => {} }))
+  })
+
+  it('bound it by instants, dates, ranges and expressions', () => {
+    typed(() => schedule({ ...base, startAt: new Date(0), endAt: '2027-01-01T00:00:00Z' }))
+    typed(() => schedule({ ...base, exclude: ['2026-12-25', '* * * * 0', { from: '2026-12-24', to: new Date(0) }] }))
+    typed(() => schedule({ ...base, exclude: [{ cron: '* * * * 0', timezone: 'UTC' }] }))
+    // @ts-expect-error: half a range
+    typed(() => schedule({ ...base, exclude: [{ from: '2026-12-24' }] }))
+    // @ts-expect-error: a list, even of one
+    typed(() => schedule({ ...base, exclude: '2026-12-25' }))
+  })
+
+  it('may be several timings instead of one', () => {
+    const any = [{ cron: '0 9 * * *', timezone: 'UTC' }, { every: '5m' }, { at: new Date(0) }] as const
+    typed(() => schedule({ key: 'a', any, job: vacuum }))
+    // @ts-expect-error: one or several, not both
+    typed(() => schedule({ key: 'a', any, cron: '0 9 * * *', job: vacuum }))
+    // @ts-expect-error: each is one timing
+    typed(() => schedule({ key: 'a', any: [{ cron: '0 9 * * *', every: '5m' }], job: vacuum }))
+    // @ts-expect-error: the payload is missing here too
+    typed(() => schedule({ key: 'a', any, job: digest }))
+  })
+
+  it('are shown with the types they were written in', () => {
+    expectTypeOf<ScheduleView['overlap']>().toEqualTypeOf<Overlap>()
+    expectTypeOf<ScheduleView['delivery']>().toEqualTypeOf<Delivery>()
+    expectTypeOf<ScheduleView['jitter']>().toExtend<JitterOption>()
+    expectTypeOf<ScheduleView['exclude']>().toEqualTypeOf<readonly ExcludeOption[]>()
+    expectTypeOf<ScheduleView['nextDueAt']>().toEqualTypeOf<Date | null>()
+  })
+})
+
+describe('an app', () => {
+  it('takes queues as numbers or with their limits', () => {
+    const good = { store: 'sqlite::memory:', jobs: [vacuum] }
+    typed(() => everytick({ ...good, queues: { default: 10, mail: { concurrency: 2, retryBudget: 0.2 } } }))
+    typed(() => everytick({ ...good, queues: { mail: { rateLimit: { limit: 100, per: '1m' } } }, build: new Date(0) }))
+    typed(() => everytick({ ...good, planner: { mode: 'all' }, removed: 'delete', retention: { orphans: '1d' } }))
+    // @ts-expect-error: a rate needs a time
+    typed(() => everytick({ ...good, queues: { mail: { rateLimit: { limit: 100 } } } }))
+    // @ts-expect-error: no such mode
+    typed(() => everytick({ ...good, planner: { mode: 'some' } }))
+  })
+
+  it('answers a sync with its plan', () => {
+    typed(async (app) => {
+      const { plan, outdated } = await app.sync({ dryRun: true })
+      expectTypeOf(plan).toEqualTypeOf<readonly SyncStep[]>()
+      expectTypeOf(outdated).toEqualTypeOf<boolean>()
+    })
+    // @ts-expect-error: no such option
+    typed((app) => app.sync({ dry: true }))
   })
 })
 

@@ -1,0 +1,143 @@
+/** `app.backfills`: how far backfills have come, waiting for them, cancelling them; asking for one is `backfill.ts`, its steps are the engine's. */
+import { EverytickError, shown } from '../errors.ts'
+import { checkKeys, type Duration, readDuration, readInteger, readName, refused } from '../options.ts'
+import { countEnds } from '../plan/backfill.ts'
+import type { RunState } from '../run/state.ts'
+import { dateOf } from '../schedule/instant.ts'
+import { scheduleName } from '../schedule-definition.ts'
+import type { Backfill } from '../store/contract/backfills.ts'
+import type { Store } from '../store/contract/store.ts'
+import { type By, readBy } from './actor.ts'
+import type { Core } from './core.ts'
+import { waitForEnd } from './wait.ts'
+
+export interface BackfillView {
+  readonly id: string
+  readonly workspace: string
+  readonly schedule: string
+  readonly from: Date
+  readonly to: Date
+  readonly concurrency: number
+  readonly force: boolean
+  readonly by: string
+  readonly createdAt: Date
+  readonly finishedAt: Date | null
+  readonly state: Backfill['state']
+  /** Dealt with, of `total`: kept, or run to an end. */
+  readonly done: number
+  readonly total: number
+  readonly succeeded: number
+  readonly failed: number
+  readonly cancelled: number
+  readonly kept: number
+  /** Runs of it that have not ended. */
+  readonly running: number
+}
+
+export interface Backfills {
+  get(id: string): Promise<BackfillView | null>
+  /** Newest first, at most 1000; those of one schedule, in the given workspace or in `default`, or all. */
+  list(options?: {
+    readonly schedule?: string
+    readonly workspace?: string
+    readonly limit?: number
+  }): Promise<BackfillView[]>
+  /** Makes no more runs and cancels those that have not ended. Answers false when it was over already. */
+  cancel(id: string, options?: By): Promise<boolean>
+  /** Resolves when it is done or cancelled, and none of its runs is under way. */
+  wait(id: string, options?: { readonly timeout?: Duration }): Promise<BackfillView>
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+export function createBackfills(core: Core): Backfills {
+  const find = async (id: string): Promise<Backfill> => {
+    const found = await (await core.store()).backfills.get(readId(id))
+    return found ?? Promise.reject(notFound(id))
+  }
+  const view = async (backfill: Backfill): Promise<BackfillView> => viewOf(backfill, await statesOf(core, backfill))
+
+  return {
+    async get(id) {
+      const found = await (await core.store()).backfills.get(readId(id))
+      return found && view(found)
+    },
+    async list(options = {}) {
+      checkKeys(options, ['schedule', 'workspace', 'limit'], 'backfills.list()')
+      const limit = readInteger(options.limit ?? 50, 'limit', [1, 1000])
+      const store = await core.store()
+      const scheduleId = options.schedule === undefined ? null : await idOf(store, options.schedule, options.workspace)
+      if (scheduleId === null && options.workspace !== undefined) {
+        throw refused('workspace says whose schedule is meant', 'give schedule too')
+      }
+      const found = await store.backfills.list({ limit, ...(scheduleId === null ? {} : { scheduleId }) })
+      return Promise.all(found.map(view))
+    },
+    async cancel(id, options = {}) {
+      checkKeys(options, ['by'], 'backfills.cancel()')
+      const by = readBy(core, options)
+      const store = await core.store()
+      await find(id)
+      const cancelled = await store.backfills.cancel(readId(id))
+      // Read again: only now is it sure that no step has made more.
+      const { open } = await find(id)
+      for (const run of open) await store.runs.cancel(run, by)
+      return cancelled
+    },
+    async wait(id, options = {}) {
+      checkKeys(options, ['timeout'], 'backfills.wait()')
+      return waitForEnd(core, {
+        look: async () => view(await find(id)),
+        hasEnded: ({ state, running }) => state !== 'running' && running === 0,
+        timeoutMs: options.timeout === undefined ? undefined : readDuration(options.timeout, 'timeout'),
+        tooLong: (timeoutMs) => tooLong(id, timeoutMs),
+      })
+    },
+  }
+}
+
+/** How the runs stand that were open when the last step was taken; one that is forgotten has ended, nobody knows how. */
+async function statesOf(core: Core, { open }: Backfill): Promise<Map<string, RunState>> {
+  const { history } = await core.store()
+  return new Map(await Promise.all(open.map(async (id) => [id, (await history.run(id))?.state ?? 'missed'] as const)))
+}
+
+function viewOf(backfill: Backfill, states: ReadonlyMap<string, RunState>): BackfillView {
+  const { id, workspace, key, concurrency, force, by, finishedAt, total, made } = backfill
+  const { state, kept, succeeded, failed, cancelled, open } = countEnds(backfill, states)
+  return {
+    ...{ id, workspace, schedule: key, concurrency, force, by, state },
+    from: new Date(backfill.fromAt),
+    to: new Date(backfill.toAt),
+    createdAt: new Date(backfill.createdAt),
+    finishedAt: dateOf(finishedAt),
+    done: kept + succeeded + failed + cancelled,
+    // The schedule may have been changed since: what was found is right, what was expected is not.
+    total: state === 'done' ? kept + made : Math.max(total, kept + made),
+    ...{ succeeded, failed, cancelled, kept, running: open.length },
+  }
+}
+
+async function idOf(store: Store, schedule: string, workspace = 'default'): Promise<string> {
+  const name = { workspace: readName(workspace, 'workspace'), key: readName(schedule, 'schedule') }
+  const found = await store.schedules.get(name.workspace, name.key)
+  if (found) return found.id
+  throw new EverytickError('SCHEDULE_NOT_FOUND', `there is no ${scheduleName(name)}`)
+}
+
+function readId(id: unknown): string {
+  if (typeof id !== 'string') throw refused(`the id of a backfill is text, not ${shown(id)}`)
+  const lower = id.toLowerCase()
+  if (!UUID.test(lower)) throw notFound(id)
+  return lower
+}
+
+const notFound = (id: string): EverytickError =>
+  new EverytickError('BACKFILL_NOT_FOUND', `there is no backfill ${shown(id)}`, {
+    hint: 'list them with app.backfills.list()',
+  })
+
+const tooLong = (id: string, timeoutMs: number): EverytickError =>
+  new EverytickError('WAIT_TIMEOUT', `backfill ${id} has not ended after ${timeoutMs} ms`, {
+    hint: 'it goes on; wait again, or look at it with app.backfills.get()',
+  })

@@ -1,0 +1,155 @@
+/** Reads when a schedule fires: its rule or rules and its bounds; refuses one that can never run. How it fires is `read-firing.ts`. */
+import { EverytickError } from '../errors.ts'
+import {
+  checkKeys,
+  type Duration,
+  type Instant,
+  named,
+  readDuration,
+  readInstantOption,
+  readList,
+  refused,
+} from '../options.ts'
+import type { Fold, Gap } from '../schedule/clock-change.ts'
+import { parseCron } from '../schedule/cron.ts'
+import { every as interval } from '../schedule/interval.ts'
+import type { TimingRule, TimingSpec } from '../schedule/schedule.ts'
+import { slotsOf } from '../schedule/slots.ts'
+import { systemClock } from '../time/clock.ts'
+import { formatDuration } from '../time/duration.ts'
+import { type ExcludeOption, readExclusions } from './read-exclusions.ts'
+
+interface CronRule {
+  readonly cron: string
+  /** An IANA name; UTC when absent. */
+  readonly timezone?: string
+  readonly dst?: { readonly gap?: Gap; readonly fold?: Fold }
+}
+
+/** One of several timings in one schedule. */
+export type AnyRule =
+  | (CronRule & { readonly every?: undefined; readonly at?: undefined })
+  | { readonly every: Duration; readonly cron?: undefined; readonly at?: undefined }
+  | { readonly at: Instant; readonly cron?: undefined; readonly every?: undefined }
+
+/** Exactly one of the four. */
+export type When =
+  | (AnyRule & { readonly any?: undefined })
+  /** An occurrence of any of them is one of the schedule's; 1 to 10. */
+  | {
+      readonly any: readonly AnyRule[]
+      readonly cron?: undefined
+      readonly every?: undefined
+      readonly at?: undefined
+    }
+
+export interface Bounds {
+  /** Occurrences before this are skipped. */
+  readonly startAt?: Instant
+  /** There are no occurrences after this. */
+  readonly endAt?: Instant
+  /**
+   * Occurrences that do not run: dates such as `2026-12-25`, ranges of dates such as `2026-12-24/2027-01-02` (both
+   * included), cron expressions, spans between two instants. At most 100.
+   */
+  readonly exclude?: readonly ExcludeOption[]
+}
+
+export const TIMING_KEYS = ['cron', 'every', 'at', 'any', 'timezone', 'dst', 'startAt', 'endAt', 'exclude']
+const RULE_KEYS = ['cron', 'every', 'at', 'timezone', 'dst']
+const MAX_RULES = 10
+/** The horizon of `parseCron`. */
+const NEVER_MS = 8 * 366 * 86_400_000
+
+/** What may be written, whatever the compiler thinks of it. */
+type Given = { readonly [Key in 'cron' | 'every' | 'at' | 'any' | 'timezone' | 'dst']?: unknown }
+
+/** `of` names the schedule in refusals; `seed` spreads `H`. */
+export function readTiming(options: When & Bounds, of: string, seed: string): TimingSpec {
+  const rule = (options as Given).any === undefined ? readRule(options, of, seed) : readAny(options, of, seed)
+  const { startAt, endAt, exclude } = options
+  const bounds = {
+    ...(startAt === undefined ? {} : { startAt: readInstantOption(startAt, `${of}: startAt`) }),
+    ...(endAt === undefined ? {} : { endAt: readInstantOption(endAt, `${of}: endAt`) }),
+    ...(exclude === undefined ? {} : readExclusions(exclude, `${of}: exclude`, zoneOf(rule))),
+  }
+  if (bounds.startAt !== undefined && bounds.endAt !== undefined && bounds.endAt < bounds.startAt) {
+    throw refused(`${of}: endAt is before startAt`, 'swap them, or leave one out')
+  }
+  const spec = { ...rule, ...bounds }
+  if (Object.keys(bounds).length > 0) refuseNever(spec, of, seed)
+  return Object.freeze(spec)
+}
+
+function readAny(options: Given, of: string, seed: string): TimingRule {
+  const { any, ...rest } = options
+  countRules({ ...rest, any }, of, ['cron', 'every', 'at', 'any'])
+  refuseZone(rest, of, 'give each cron expression in any its own')
+  const rules = readList(any, `${of}: any`, [1, MAX_RULES]).map((each, i) => {
+    const where = `${of}: any[${i}]`
+    checkKeys(each, RULE_KEYS, where)
+    return Object.freeze(readRule(each as Given, where, seed))
+  })
+  return { kind: 'any', of: Object.freeze(rules) }
+}
+
+function readRule(options: Given, of: string, seed: string): TimingRule {
+  countRules(options, of, ['cron', 'every', 'at'])
+  const { cron, every, at, timezone, dst } = options
+  if (cron !== undefined) {
+    const rules = {
+      ...(timezone === undefined ? {} : { timezone: timezone as string }),
+      ...(dst === undefined ? {} : { dst: { ...(dst as object) } }),
+    }
+    try {
+      const { timezone: zone } = parseCron(cron as string, { seed, ...rules })
+      return { kind: 'cron', cron: cron as string, ...rules, timezone: zone }
+    } catch (cause) {
+      throw named(cause, of)
+    }
+  }
+  refuseZone(options, of, 'an interval and a single instant are the same in every zone')
+  if (every === undefined) return { kind: 'once', at: readInstantOption(at, `${of}: at`) }
+  const everyMs = readDuration(every, `${of}: every`)
+  try {
+    return { kind: 'interval', everyMs, anchorAt: interval(formatDuration(everyMs)).anchorAt }
+  } catch (cause) {
+    throw named(cause, of)
+  }
+}
+
+function countRules(options: Given, of: string, keys: readonly (keyof Given)[]): void {
+  const given = keys.filter((key) => options[key] !== undefined).length
+  if (given === 1) return
+  const names = `${keys.slice(0, -1).join(', ')} and ${keys.at(-1)}`
+  throw refused(`${of} has ${given} of ${names}`, 'give exactly one of them')
+}
+
+function refuseZone({ timezone, dst }: Given, of: string, hint: string): void {
+  if (timezone !== undefined || dst !== undefined) throw refused(`${of}: timezone and dst belong to cron`, hint)
+}
+
+/** The zone in which dates of the schedule are meant: that of its cron expressions, where they agree. */
+export function zoneOf(rule: TimingRule): string {
+  const rules = rule.kind === 'any' ? rule.of : [rule]
+  const zones = new Set(rules.flatMap((each) => (each.kind === 'cron' ? [each.timezone] : [])))
+  return zones.size === 1 ? [...zones][0]! : 'UTC'
+}
+
+/**
+ * An end that has passed is no mistake: code goes on declaring what is over. So the search begins well before an end, and
+ * before every single instant.
+ */
+function refuseNever(spec: TimingSpec, of: string, seed: string): void {
+  const now = systemClock.now()
+  const rules = spec.kind === 'any' ? spec.of : [spec]
+  const single = rules.flatMap((each) => (each.kind === 'once' ? [each.at] : []))
+  const fromAt = Math.min(now, ...single.map((at) => at - 1), (spec.endAt ?? now + NEVER_MS) - NEVER_MS)
+  const untilAt = Math.max(now + NEVER_MS, ...single)
+  const near = { ...spec, endAt: Math.min(spec.endAt ?? untilAt, untilAt) }
+  if (slotsOf(near, seed).nextRunAt(fromAt) !== null) return
+  const bounds = (['startAt', 'endAt', 'exclude'] as const).filter((key) => spec[key] !== undefined)
+  throw new EverytickError('CRON_NEVER', `${of}: none of its occurrences in the next 8 years may run`, {
+    hint: `look at ${bounds.join(' and ')}: nothing is left between them`,
+  })
+}
