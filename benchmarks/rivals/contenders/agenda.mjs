@@ -1,0 +1,56 @@
+/** Agenda with its Postgres backend: polls every 100 ms, a thousand jobs at once, 500 of them locked; woken by NOTIFY. */
+import { PostgresBackend } from '@agendajs/postgres-backend'
+import { Agenda } from 'agenda'
+import { inGroups } from '../../core/turns.mjs'
+import { anyLeft } from '../left.mjs'
+
+export const settings = {
+  processEvery: 100,
+  maxConcurrency: 1000,
+  defaultConcurrency: 1000,
+  lockLimit: 500,
+  defaultLockLimit: 500,
+  removeOnComplete: true,
+}
+
+export async function open(place) {
+  const start = async (ensureSchema) => {
+    const backend = new PostgresBackend({ connectionString: place.where, ensureSchema })
+    const agenda = new Agenda({ ...settings, backend })
+    agenda.on('error', console.error)
+    await agenda.ready
+    return agenda
+  }
+  const producer = await start(true)
+  producer.define('noop', async () => {})
+  const left = await anyLeft(
+    place,
+    'select 1 from agenda_jobs where next_run_at is not null and repeat_interval is null',
+  )
+  return {
+    /** There is no call for many; ten at once, as many as its pool has connections. */
+    enqueueBulk: (count) => inGroups({ total: count, group: 1, inFlight: 10 }, () => producer.now('noop', {})),
+    enqueueOne: () => producer.now('noop', {}),
+    async work(told) {
+      // Two processes that make the tables at once trip over each other.
+      const agenda = await start(false)
+      agenda.define('noop', async () => told())
+      await agenda.start()
+      return () => agenda.stop()
+    },
+    left: left.ask,
+    createSchedules(from, count) {
+      let made = from
+      const create = async () => {
+        const job = producer.create('hourly', { made: made++ })
+        job.repeatEvery(`${made % 60} * * * *`)
+        await job.save()
+      }
+      return inGroups({ total: count, group: 1, inFlight: 10 }, create)
+    },
+    async close() {
+      await left.close()
+      await producer.stop()
+    },
+  }
+}

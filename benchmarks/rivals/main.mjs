@@ -1,0 +1,133 @@
+/** The race: ours, the rivals and the bare limit, on the same machine in the same minutes; what a turn is, stands in `measures.mjs`. */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { CONCURRENCY } from '../core/load.mjs'
+import { CONTENDERS, moduleOf } from './contenders.mjs'
+import { install, nodeForAll, versionOf, whyNotOn, whyNotReady } from './installed.mjs'
+import { bulk, create, pickUp, twice } from './measures.mjs'
+import { race } from './race.mjs'
+import { NO_REDIS, redisPlace } from './redis-place.mjs'
+import { rowsOf } from './rows.mjs'
+import { startContender } from './talk.mjs'
+
+export { reportText } from './report.mjs'
+
+const FULL = { rounds: 3, jobs: 30_000, singles: 100, schedules: 5000 }
+const QUICK = { rounds: 3, jobs: 1000, singles: 5, schedules: 200 }
+const TURNS = {
+  'enqueue and drain': bulk,
+  'drain with 2 processes': twice,
+  'pick-up': pickUp,
+  'create schedules': create,
+}
+
+const PLACES = {
+  sqlite: async () => (await import('../core/sqlite-place.mjs')).sqlitePlaces(),
+  postgres: async () => (await import('../core/postgres-place.mjs')).postgresPlaces(),
+}
+
+/** Says in a line why there will be no race, or null. Installs when, and only when, asked to. */
+export async function prepare({ install: asked, note }) {
+  if (!asked) return whyNotReady()
+  const code = await install()
+  if (code !== 0) return `npm ci failed with exit code ${code}; its own message is above`
+  note('the rivals are installed; let them race with: npm run bench -- rivals')
+  return null
+}
+
+export async function run({ quick, note, store }) {
+  const size = quick ? QUICK : FULL
+  const node = nodeForAll()
+  const versions = { everytick: JSON.parse(readFileSync(new URL('../../package.json', import.meta.url))).version }
+  versions['node of all contenders'] = node.version
+  const settings = { ...size, concurrency: CONCURRENCY, absent: {} }
+  const rows = []
+  for (const kind of store === undefined ? Object.keys(PLACES) : [store]) {
+    rows.push(...(await raceOn(kind, { size, node, note, versions, settings })))
+  }
+  return { rows, versions, settings }
+}
+
+async function raceOn(kind, { size, node, note, versions, settings }) {
+  const places = await PLACES[kind]()
+  const redis = kind === 'postgres' ? await redisPlace() : null
+  versions[kind] = kind === 'sqlite' ? (sqliteOf(node) ?? places.version) : places.version
+  settings[kind] = places.settings
+  if (redis !== null) versions.redis = redis.version
+  const leave = (name, why) => {
+    settings.absent[`${name} on ${kind}`] = why
+    note(`${kind}: without ${name}: ${why}`)
+  }
+  const entries = []
+  const seen = {}
+  try {
+    for (const contender of CONTENDERS[kind]) {
+      const why = whyNot(contender, { node, redis })
+      const entry = why ?? (await enter(contender, { places, redis, node }).catch((error) => error.message))
+      if (typeof entry === 'string') {
+        leave(contender.name, entry)
+        continue
+      }
+      entries.push(entry)
+      if (contender.package) versions[contender.package] = versionOf(contender.package)
+      if (entry.offers.settings) settings[contender.name] = entry.offers.settings
+    }
+    for (const [what, measure] of Object.entries(TURNS)) {
+      if (measure === twice && entries.every(({ processes }) => processes.length < 2)) continue
+      note(`${kind}: ${what}`)
+      const turn = (entry, round) => measure(entry, size, round)
+      const onFailure = async (entry, error) => {
+        if (entry.name === 'everytick') throw error
+        leave(`${entry.name}, from ${what} on`, error.message)
+        entries.splice(entries.indexOf(entry), 1)
+        // What it has begun must not go on during the turns of others.
+        await entry.end()
+      }
+      const found = await race({ entries: [...entries], rounds: size.rounds, turn, onFailure })
+      for (const [name, values] of Object.entries(found)) seen[name] = { ...seen[name], ...values }
+    }
+  } finally {
+    for (const entry of entries) await entry.end()
+    await redis?.close()
+    await places.close()
+  }
+  return rowsOf(kind, seen)
+}
+
+/** The SQLite that contenders without a driver of their own have; undefined where Node brings none. */
+function sqliteOf({ execPath }) {
+  const said = execFileSync(execPath, ['-p', 'process.versions.sqlite ?? ""']).toString().trim()
+  return said === '' ? undefined : said
+}
+
+function whyNot(contender, { node, redis }) {
+  if (contender.place === 'redis' && redis === null) return NO_REDIS
+  return contender.package === undefined ? null : whyNotOn(node.version, contender.package)
+}
+
+/** Gives a contender a fresh place and its processes. */
+async function enter(contender, { places, redis, node }) {
+  const { name, scale, full } = contender
+  const fresh = contender.place === 'redis' ? null : await places.fresh()
+  const place = { ...(fresh === null ? redis.place : addressFor(name, fresh.address)), full }
+  const processes = []
+  const end = async () => {
+    await Promise.all(processes.map((process) => process.end()))
+    await fresh?.drop()
+  }
+  try {
+    // One after the other: two that make the same tables at once may trip over each other.
+    while (processes.length < contender.processes)
+      processes.push(await startContender({ execPath: node.execPath, module: moduleOf(contender), place }))
+    const offers = await processes[0].ask('offers')
+    return { name, scale, processes, offers, end, serverCpuMs: (fresh ?? redis).serverCpuMs }
+  } catch (error) {
+    await end()
+    throw error
+  }
+}
+
+/** Ours has its file already; every other one makes its own beside it. */
+const addressFor = (name, { kind, where }) =>
+  kind === 'sqlite' && name !== 'everytick' ? { kind, where: join(dirname(where), `${name}.db`) } : { kind, where }

@@ -1,0 +1,90 @@
+/** What one turn of a contender consists of, the same for all; whose turn it is, and how the turns are summed up, is decided elsewhere. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { percentile } from '../core/turns.mjs'
+import { within } from './talk.mjs'
+
+const PATIENCE_MS = 120_000
+const LOOK_MS = 2
+/** A worker that has just started to listen may miss the first hint. */
+const SETTLE_MS = 300
+
+const now = () => Number(process.hrtime.bigint()) / 1e6
+const perSecond = (count, ms) => (count / ms) * 1000
+
+/** Enqueues in bulk, then drains with one process. */
+export async function bulk(entry, { jobs }) {
+  const count = share(jobs, entry)
+  const ms = await entry.processes[0].ask('enqueueBulk', count)
+  return { enqueue: perSecond(count, ms), ...named('drain-1', await drain(entry, entry.processes.slice(0, 1), count)) }
+}
+
+/** Drains with two processes. */
+export async function twice(entry, { jobs }) {
+  if (entry.processes.length < 2) return {}
+  const count = share(jobs, entry)
+  await entry.processes[0].ask('enqueueBulk', count)
+  return { 'drain-2': (await drain(entry, entry.processes, count)).rate }
+}
+
+/** How long a single job waits for an idle worker: from the call that enqueues it to the start of its handler. */
+export async function pickUp(entry, { singles }) {
+  const [worker] = entry.processes
+  // Where there is a server, whoever enqueues is another process than the worker's.
+  const producer = entry.processes.at(-1)
+  if (!entry.offers.single) return {}
+  await worker.ask('watch')
+  await delay(SETTLE_MS)
+  const waits = []
+  for (let i = 0; i < singles; i++) {
+    // Not in step with anybody's polling.
+    await delay(3 + ((i * 7) % 19))
+    const started = new Promise((resolve) => {
+      worker.heard.startedAt = resolve
+    })
+    const at = await producer.ask('enqueueOne')
+    waits.push((await within(PATIENCE_MS, started, 'pick up a job')) - at)
+  }
+  await worker.ask('rest')
+  return { 'pick-up-p50': percentile(waits, 0.5), 'pick-up-p99': percentile(waits, 0.99) }
+}
+
+/** Creates schedules of an hour each; none of them comes due to a worker here. */
+export async function create(entry, { schedules }, round) {
+  if (!entry.offers.schedules) return {}
+  const count = share(schedules, entry)
+  const ms = await entry.processes[0].ask('createSchedules', { from: round * count, count })
+  return { create: perSecond(count, ms) }
+}
+
+/** From the first start to the last end on the disk. */
+async function drain({ serverCpuMs }, processes, count) {
+  let started = 0
+  const all = new Promise((resolve) => {
+    for (const { heard } of processes) {
+      heard.started = (more) => {
+        started += more
+        if (started >= count) resolve()
+      }
+    }
+  })
+  const serverBefore = serverCpuMs()
+  await Promise.all(processes.map((process) => process.ask('work')))
+  await within(PATIENCE_MS, all, `start ${count} jobs`)
+  while (await processes[0].ask('left')) await delay(LOOK_MS)
+  const endedAt = now()
+  const serverAfter = serverCpuMs()
+  const accounts = (await Promise.all(processes.map((process) => process.ask('account')))).filter(Boolean)
+  await Promise.all(processes.map((process) => process.ask('rest')))
+  const firstAt = Math.min(...accounts.map((account) => account.firstAt))
+  const cpuMs = accounts.reduce((sum, account) => sum + account.cpuMs, 0)
+  const found = { rate: perSecond(count, endedAt - firstAt), 'cpu-worker': (cpuMs * 1000) / count }
+  return serverBefore === null ? found : { ...found, 'cpu-server': ((serverAfter - serverBefore) * 1000) / count }
+}
+
+const named = (name, { rate, ...rest }) => ({
+  [name]: rate,
+  ...Object.fromEntries(Object.entries(rest).map(([part, value]) => [`${name}-${part}`, value])),
+})
+
+/** Slow contenders get fewer, so that a round does not last for minutes; their rate is their own. */
+const share = (count, { scale = 1 }) => Math.max(100, Math.round(count * scale))
