@@ -17,6 +17,9 @@ const newRun = () => ({
   policy: noop.policy,
   schedule: null,
   due: { delayMs: 0 },
+  slot: null,
+  lane: null,
+  overlap: 'allow',
   idempotencyKey: null,
 })
 

@@ -22,6 +22,7 @@ export const tickJob = (into) =>
 
 /** How many runs one process works on at once. */
 export const CONCURRENCY = 50
+const FIRING = { overlap: 'skip', jitter: null, maxRuns: null, concurrencyKey: null }
 const CATCH_UP = { catchUp: 'latest', windowMs: 86_400_000, limit: 100 }
 
 const ZONES = ['UTC', 'America/New_York', 'Europe/Berlin', 'Asia/Tokyo']
@@ -39,6 +40,8 @@ const putOf = ({ key, everyMs, anchorAt, job, now }) => ({
   id: newId(),
   nextAt: anchorAt,
   watermarkAt: Math.min(now, anchorAt - 1),
+  from: null,
+  by: 'benchmark',
   definition: {
     workspace: 'default',
     key,
@@ -49,6 +52,7 @@ const putOf = ({ key, everyMs, anchorAt, job, now }) => ({
     priority: job.priority,
     policy: job.policy,
     catchUp: CATCH_UP,
+    firing: FIRING,
     description: '',
     tags: [],
     metadata: null,
