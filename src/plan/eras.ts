@@ -3,13 +3,16 @@ import type { Json } from '../json.ts'
 import { type Schedule, type ScheduleDefinition, seedOf } from '../schedule/schedule.ts'
 import { type Slots, slotsOf } from '../schedule/slots.ts'
 
-/** A revision, as far as it tells where one definition ends and the next begins. */
+/** One change of a schedule: who, when, and how it was before and after. */
 export interface Change {
   readonly kind: 'edited' | 'paused' | 'resumed' | 'removed'
+  /** Of the definition after the change. */
   readonly revision: number
   readonly at: number
   readonly by: string
+  /** Occurrences up to here were the definition's before the change, later ones are that after it. */
   readonly cutAt: number
+  /** `edited`: the definition, without workspace and key. `paused` and `resumed`: `{ pause }`. `removed`: the definition, and null after. */
   readonly before: Json
   readonly after: Json
 }

@@ -11,6 +11,7 @@ import { openDatabase } from '../../src/store/sqlite/driver.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import type { TestPlace } from '../../src/testing/test-everytick.ts'
 import { createDatabase } from '../postgres/launcher.ts'
+import { standingClock } from '../postgres/standing-clock.ts'
 
 export interface OpenPlace extends TestPlace, AsyncDisposable {
   /** Every row of every table, as one text. */
@@ -54,11 +55,6 @@ async function sqlite(startAt: number): Promise<OpenPlace> {
   }
 }
 
-/** The clock of the database, turned into one that stands still until it is moved. */
-const CLOCK = `
-  create table public.test_clock as select everytick.now_at() as at;
-  create or replace function everytick.now_at() returns timestamptz language sql volatile parallel safe
-  as $$ select at from public.test_clock $$`
 const TABLES = `select tablename as name from pg_tables where schemaname = 'everytick' order by 1`
 
 async function postgres(startAt: number): Promise<OpenPlace> {
@@ -66,11 +62,7 @@ async function postgres(startAt: number): Promise<OpenPlace> {
   const store = await openPostgres({ url: database.url })
   const admin = new pg.Client({ connectionString: database.url })
   await admin.connect()
-  await admin.query(CLOCK)
-  const moved = async (at: number): Promise<void> => {
-    await admin.query('update public.test_clock set at = to_timestamp($1::float8 / 1000)', [at])
-  }
-  await moved(startAt)
+  const moved = await standingClock(admin, startAt)
   return {
     store,
     clock: fakeClock(startAt),

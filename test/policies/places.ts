@@ -6,6 +6,7 @@ import { openSqlite } from '../../src/sqlite.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import type { TestPlace } from '../../src/testing/test-everytick.ts'
 import { createDatabase } from '../postgres/launcher.ts'
+import { standingClock } from '../postgres/standing-clock.ts'
 
 /** Work on these stages waits for nothing but the clock. */
 export interface Place extends TestPlace {
@@ -18,23 +19,12 @@ async function sqlite(startAt: number): Promise<Place> {
   return { store, clock, patienceMs: 0, close: () => store.close() }
 }
 
-const SCHEMA = 'everytick'
-/** The clock of the database, turned into one that stands still until it is moved. */
-const CLOCK = `
-  create table ${SCHEMA}.test_clock as select ${SCHEMA}.now_at() as at;
-  create or replace function ${SCHEMA}.now_at() returns timestamptz language sql volatile parallel safe
-  as $$ select at from ${SCHEMA}.test_clock $$`
-
 async function postgres(startAt: number): Promise<Place> {
   const database = await createDatabase(inject('postgres'))
   const store = await openPostgres({ url: database.url })
   const admin = new pg.Client({ connectionString: database.url })
   await admin.connect()
-  await admin.query(CLOCK)
-  const moved = async (at: number): Promise<void> => {
-    await admin.query(`update ${SCHEMA}.test_clock set at = to_timestamp($1::float8 / 1000)`, [at])
-  }
-  await moved(startAt)
+  const moved = await standingClock(admin, startAt)
   return {
     store,
     clock: fakeClock(startAt),

@@ -1,6 +1,7 @@
 /** Reads for people: runs wherever they stand, the journal, and occurrences that never ran; nothing here decides anything. */
 
 import type { Json } from '../../json.ts'
+import type { Change } from '../../plan/eras.ts'
 import type { NonRun } from '../../plan/non-run.ts'
 import type { Gate, Run, Trigger } from '../../run/run.ts'
 import type { RunState } from '../../run/state.ts'
@@ -67,21 +68,11 @@ export interface SlotSpan {
   readonly untilAt: number
 }
 
-/** One change of a schedule: who, when, and how it was before and after. */
-export interface Revision {
+/** One change of a schedule, with whose it was. */
+export interface Revision extends Change {
   readonly scheduleId: string
   readonly workspace: string
   readonly key: string
-  readonly kind: 'edited' | 'paused' | 'resumed' | 'removed'
-  /** Of the definition after the change. */
-  readonly revision: number
-  readonly at: number
-  readonly by: string
-  /** Occurrences up to here were the definition's before the change, later ones are that after it. */
-  readonly cutAt: number
-  /** `edited`: the definition, without workspace and key. `paused` and `resumed`: `{ pause }`. `removed`: the definition, and null after. */
-  readonly before: Json
-  readonly after: Json
 }
 
 export interface HistoryStore {
