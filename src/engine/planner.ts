@@ -22,21 +22,34 @@ export interface Planner {
   pass(): Promise<number>
 }
 
+interface Write {
+  readonly plans: readonly Plan[]
+  /** How many of them this node recorded; one that lost every race answers 0. */
+  readonly recorded: Promise<number>
+}
+
 export function createPlanner({ planning, leadership, lookaheadMs, onFact }: PlannerOptions): Planner {
-  const decide = async (schedule: DueSchedule, page: DuePage): Promise<Plan | null> => {
-    const window = { now: page.now, untilAt: page.now + lookaheadMs, maxRuns: MAX_RUNS, graceMs: GRACE_MS }
-    try {
-      return plan(schedule, window)
-    } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : 'UNKNOWN'
-      const message = error instanceof Error ? error.message : String(error)
-      await planning.quarantine(schedule, { code, message })
-      onFact({ kind: 'schedule.quarantined', scheduleId: schedule.id, key: schedule.key, code, message })
-      return null
-    }
+  const setAside = async (schedule: DueSchedule, error: unknown): Promise<void> => {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'UNKNOWN'
+    const message = error instanceof Error ? error.message : String(error)
+    await planning.quarantine(schedule, { code, message })
+    onFact({ kind: 'schedule.quarantined', scheduleId: schedule.id, key: schedule.key, code, message })
   }
 
-  /** Answers how many plans this node recorded; one that lost every race answers 0. */
+  const decide = async ({ now, schedules }: DuePage): Promise<Plan[]> => {
+    const window = { now, untilAt: now + lookaheadMs, maxRuns: MAX_RUNS, graceMs: GRACE_MS }
+    const plans: Plan[] = []
+    for (const schedule of schedules) {
+      try {
+        const decided = plan(schedule, window)
+        if (!isIdle(decided, schedule)) plans.push(decided)
+      } catch (error) {
+        await setAside(schedule, error)
+      }
+    }
+    return plans
+  }
+
   const write = async (plans: readonly Plan[]): Promise<number> => {
     if (plans.length === 0) return 0
     const answers = await planning.record(plans)
@@ -46,27 +59,39 @@ export function createPlanner({ planning, leadership, lookaheadMs, onFact }: Pla
     return recorded.length
   }
 
+  const begin = (plans: readonly Plan[]): Write => {
+    const recorded = write(plans)
+    // Told to whoever waits for it, who may be reading the next page just now.
+    recorded.catch(() => {})
+    return { plans, recorded }
+  }
+
   return {
     async pass() {
-      if (!(await leadership.leads())) return POLL_MS
-      for (;;) {
-        const page = await planning.due({ lookaheadMs, limit: BATCH })
-        const plans: Plan[] = []
-        for (const schedule of page.schedules) {
-          const decided = await decide(schedule, page)
-          if (decided && !isIdle(decided, schedule)) plans.push(decided)
+      const underWay: Write[] = []
+      try {
+        for (;;) {
+          if (!(await leadership.leads())) return POLL_MS
+          const page = await planning.due({ lookaheadMs, limit: BATCH, except: schedulesOf(underWay) })
+          underWay.push(begin(await decide(page)))
+          const plans = underWay.flatMap((each) => each.plans)
+          // A full page may have more behind it, and a plan that stopped at its maximum left its cursor inside the horizon.
+          const full = page.schedules.length === BATCH
+          const ending = full ? underWay.slice(0, underWay.length + 1 - planning.recordsAtOnce) : [...underWay]
+          const recorded = await Promise.all(ending.map((each) => each.recorded))
+          underWay.splice(0, ending.length)
+          const more = full || plans.some(({ nextAt }) => nextAt !== null && nextAt <= page.now + lookaheadMs)
+          if (!more || (ending.length > 0 && Math.max(...recorded) === 0)) return untilNext(page, plans, lookaheadMs)
         }
-        const recorded = await write(plans)
-        // A full page may have more behind it, and a plan that stopped at its maximum left its cursor inside the horizon.
-        const more =
-          page.schedules.length === BATCH ||
-          plans.some(({ nextAt }) => nextAt !== null && nextAt <= page.now + lookaheadMs)
-        if (!more || recorded === 0) return untilNext(page, plans, lookaheadMs)
-        if (!(await leadership.leads())) return POLL_MS
+      } finally {
+        await Promise.allSettled(underWay.map(({ recorded }) => recorded))
       }
     },
   }
 }
+
+const schedulesOf = (writes: readonly Write[]): ReadonlySet<string> =>
+  new Set(writes.flatMap(({ plans }) => plans.map(({ scheduleId }) => scheduleId)))
 
 /** One that moves nothing would be written again and again; the poll looks at its schedule soon enough. */
 const isIdle = ({ runs, nonRuns, resumes, nextAt, watermarkAt }: Plan, schedule: DueSchedule): boolean =>

@@ -1,12 +1,15 @@
 /** Names an occurrence: the run id is a pure function of schedule and nominal instant, so that firing twice is inserting once. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
-/** UUIDv5 (RFC 9562) of the instant, with the schedule's own id as its namespace. */
+/** Instants before 1970 count down from the end of the 48 bits. */
+const MS_END = 2 ** 48
+
+/**
+ * UUIDv8 (RFC 9562): the instant in milliseconds, as in a UUIDv7, and then what SHA-256 makes of the schedule's id. The
+ * instant comes first so that runs which are written together stand together in an index, and the newest at its end.
+ */
 export function occurrenceId(scheduleId: string, scheduledAt: number): string {
-  const namespace = Buffer.from(scheduleId.replaceAll('-', ''), 'hex')
-  const bytes = createHash('sha1').update(namespace).update(new Date(scheduledAt).toISOString()).digest()
-  bytes[6] = (bytes[6]! & 0x0f) | 0x50
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  const hex = bytes.toString('hex', 0, 16)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  const time = (scheduledAt < 0 ? scheduledAt + MS_END : scheduledAt).toString(16).padStart(12, '0')
+  const whose = hash('sha256', scheduleId.replaceAll('-', '').toLowerCase(), 'hex')
+  return `${time.slice(0, 8)}-${time.slice(8)}-8${whose.slice(0, 3)}-8${whose.slice(3, 6)}-${whose.slice(6, 18)}`
 }

@@ -84,8 +84,9 @@ export function plan(schedule: DueSchedule, window: PlanWindow): Plan {
     first !== null && first < lateAt && !done && slots.whyNot(first) === null
       ? catchUp(slots, schedule.catchUp, { firstAt: first, now: lateAt })
       : null
-  const walked = walk(slots, schedule, { ...window, lateAt, fromAt: caught ? advance(slots, caught.skipUntil) : first })
-  const nonRuns = [...lead.nonRuns, ...(caught?.nonRuns ?? []), ...walked.nonRuns]
+  const walked = walk(slots, schedule, { window, lateAt, fromAt: caught ? advance(slots, caught.skipUntil) : first })
+  const before = caught ? [...lead.nonRuns, ...caught.nonRuns] : lead.nonRuns
+  const nonRuns = before.length === 0 ? walked.nonRuns : [...before, ...walked.nonRuns]
   return {
     scheduleId: schedule.id,
     revision: schedule.revision,
@@ -113,7 +114,8 @@ function leading(slots: Slots, firstAt: number | null, now: number): { nonRuns: 
   return { nonRuns, at }
 }
 
-interface Walk extends PlanWindow {
+interface Walk {
+  readonly window: PlanWindow
   readonly lateAt: number
   readonly fromAt: number | null
 }
@@ -124,7 +126,8 @@ type Walked = Pick<Plan, 'runs' | 'nonRuns' | 'nextAt'>
  * Occurrence by occurrence. Those that may not run are recorded when they have passed, never before: an edit can take a run
  * back, but not a record. So the walk ends at the first that lies ahead, and goes on when the last of its kind has passed.
  */
-function walk(slots: Slots, schedule: DueSchedule, { now, untilAt, maxRuns, lateAt, fromAt }: Walk): Walked {
+function walk(slots: Slots, schedule: DueSchedule, { window, lateAt, fromAt }: Walk): Walked {
+  const { now, untilAt, maxRuns } = window
   const runs: PlannedRun[] = []
   const nonRuns: NonRun[] = []
   const left = runsLeft(schedule)

@@ -1,8 +1,10 @@
-/** How often the planner writes: only when something moves, however often it looks; with a leader or without. */
-import { afterEach, describe, expect, it } from 'vitest'
+/** How often the planner writes: only when something moves, however often it looks, and page by page; with a leader or without. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { everybodyLeads } from '../../src/engine/leadership.ts'
 import { createPlanner } from '../../src/engine/planner.ts'
 import { defineJob, schedule } from '../../src/index.ts'
+import type { Fact } from '../../src/observe/fact.ts'
+import type { PlanningStore } from '../../src/store/contract/planning.ts'
 import { createTestEverytick, type TestEverytick } from '../../src/testing/test-everytick.ts'
 
 let t: TestEverytick
@@ -44,6 +46,62 @@ describe('the planner', () => {
       expect(await planner.pass()).toBeGreaterThan(0)
     }
     expect(written).toBe(before)
+  })
+
+  describe('with more due than fits a page', () => {
+    const MANY = 2500
+
+    beforeEach(async () => {
+      const schedules = Array.from({ length: MANY }, (_, n) => schedule({ key: `minutely-${n}`, every: '1m', job }))
+      t = await createTestEverytick({ now: '2027-01-01T00:00:30Z', jobs: [job], schedules })
+    })
+
+    const plannerOf = (planning: PlanningStore, onFact: (fact: Fact) => void = () => {}) =>
+      createPlanner({ planning, leadership: everybodyLeads, lookaheadMs: 60_000, onFact })
+
+    it('looks for the next page while one is written, and plans nothing twice', async () => {
+      const { planning } = t.store
+      let looks = 0
+      let lookedAgain = () => {}
+      const again = new Promise<void>((resolve) => {
+        lookedAgain = resolve
+      })
+      const facts: Fact[] = []
+      const planner = plannerOf(
+        {
+          ...planning,
+          recordsAtOnce: 2,
+          due(page) {
+            if (++looks === 2) lookedAgain()
+            return planning.due(page)
+          },
+          async record(plans) {
+            await again
+            return planning.record(plans)
+          },
+        },
+        (fact) => facts.push(fact),
+      )
+      await planner.pass()
+      expect(facts).toEqual([1000, 1000, 500].map((runs) => ({ kind: 'schedule.planned', runs, stale: 0 })))
+    })
+
+    it('fails with the page that could not be written, when the one beside it has been', async () => {
+      const { planning } = t.store
+      let [writes, written] = [0, 0]
+      const planner = plannerOf({
+        ...planning,
+        recordsAtOnce: 2,
+        async record(plans) {
+          if (++writes === 1) throw new Error('the disk is full')
+          const answers = await planning.record(plans)
+          written++
+          return answers
+        },
+      })
+      await expect(planner.pass()).rejects.toThrow('the disk is full')
+      expect(written).toBe(writes - 1)
+    })
   })
 
   it('that is not alone plans each occurrence once all the same', async () => {

@@ -13,11 +13,17 @@ export interface DuePage {
 }
 
 export interface PlanningStore {
+  /** How many batches of plans it pays to have under way at once. */
+  readonly recordsAtOnce: number
   /**
    * Schedules whose cursor is at most `lookaheadMs` away; quarantined ones, and those paused without an end, have none. Reads
-   * only what is due.
+   * only what is due. `except` names schedules to be passed over, because plans for them are being written.
    */
-  due(page: { readonly lookaheadMs: number; readonly limit: number }): Promise<DuePage>
+  due(page: {
+    readonly lookaheadMs: number
+    readonly limit: number
+    readonly except?: ReadonlySet<string>
+  }): Promise<DuePage>
   /**
    * Each plan wholly or not at all, decided by its schedule alone: inserts its runs and non-runs, moves cursor and
    * watermark, and adds the runs to those `made`. The first run of a plan with a lane is open when it is due within

@@ -4,40 +4,47 @@ import { pauseDetail } from '../../plan/non-run.ts'
 import type { DueSchedule } from '../../plan/plan.ts'
 import type { CatchUpPolicy, FiringPolicy, Pause, TimingSpec } from '../../schedule/schedule.ts'
 import type { PlanningStore } from '../contract/planning.ts'
+import { unseen } from './claim.ts'
 import type { Connection } from './connection.ts'
 import { createRecord } from './record.ts'
 import { instantAt, interned, msOf, spanOf } from './rows.ts'
-import { prepared, type Statement, within } from './statement.ts'
+import { plain, prepared, type Statement, within } from './statement.ts'
 import type { Wake } from './wake.ts'
 
-interface DueRow {
-  now: number
-  beyond: number | null
-  id: string | null
-  workspace: string
-  key: string
-  revision: number
-  timing: string
-  catch_up: string
-  firing: string
-  next_at: number
-  watermark_at: number
-  made: number
-  pause: Pause | null
-}
+/** Before each schedule, and also when none is to follow: the clock, and the first cursor beyond the horizon. */
+type DueRow = readonly [
+  now: number,
+  beyond: number | null,
+  id: string | null,
+  workspace: string,
+  key: string,
+  revision: number,
+  timing: string,
+  catchUp: string,
+  firing: string,
+  nextAt: number,
+  watermarkAt: number,
+  made: number,
+  pause: Pause | null,
+]
 
 export function createPlanning(connection: Connection, wake: Wake, schema: string): PlanningStore {
-  const [due, record, quarantine] = [
-    dueStatement(schema),
-    createRecord(connection, schema),
-    quarantineStatement(schema),
-  ]
+  const [due, dueExcept] = [dueStatement(schema), dueStatement(schema, EXCEPT)]
+  const [record, quarantine] = [createRecord(connection, schema), quarantineStatement(schema)]
   return {
-    async due({ lookaheadMs, limit }) {
-      const rows = await connection.hot.ask<DueRow>(due, [lookaheadMs, limit])
-      const schedules = rows[0]!.id === null ? [] : rows.map(dueOf)
-      const { now, beyond } = rows[0]!
-      return { now, schedules, nextAt: schedules.length < limit ? beyond : null }
+    // One connection reads or writes while the other writes; more would be in the way of claims and settlements.
+    recordsAtOnce: 3,
+    async due({ lookaheadMs, limit, except }) {
+      const rows = await (except?.size
+        ? connection.hot.ask<DueRow>(dueExcept, [lookaheadMs, limit, plain([...except])])
+        : connection.hot.ask<DueRow>(due, [lookaheadMs, limit]))
+      const [now, beyond, id] = rows[0]!
+      const schedules = id === null ? [] : rows.map(dueOf)
+      return {
+        now,
+        schedules,
+        nextAt: schedules.length < limit ? beyond : null,
+      }
     },
     async record(plans, tx) {
       if (plans.length === 0) return []
@@ -52,30 +59,35 @@ export function createPlanning(connection: Connection, wake: Wake, schema: strin
   }
 }
 
-const dueOf = (row: DueRow): DueSchedule => ({
-  id: row.id!,
-  workspace: row.workspace,
-  key: row.key,
-  revision: row.revision,
-  timing: interned(row.timing) as TimingSpec,
-  catchUp: interned(row.catch_up) as CatchUpPolicy,
-  firing: interned(row.firing) as FiringPolicy,
-  nextAt: row.next_at,
-  watermarkAt: row.watermark_at,
-  made: row.made,
-  pausedUntil: row.pause?.until ?? null,
-  pauseDetail: row.pause ? pauseDetail(row.pause) : '',
-})
+function dueOf(row: DueRow): DueSchedule {
+  const pause = row[12]
+  return {
+    id: row[2]!,
+    workspace: row[3],
+    key: row[4],
+    revision: row[5],
+    timing: interned(row[6]) as TimingSpec,
+    catchUp: interned(row[7]) as CatchUpPolicy,
+    firing: interned(row[8]) as FiringPolicy,
+    nextAt: row[9],
+    watermarkAt: row[10],
+    made: row[11],
+    pausedUntil: pause?.until ?? null,
+    pauseDetail: pause ? pauseDetail(pause) : '',
+  }
+}
+
+const EXCEPT = `and c.schedule_id not in (select unnest(${unseen(3, 'uuid')}))`
 
 /** The lateral with a limit leaves the server no choice but to look up each schedule by its key. */
-export const dueStatement = (schema: string): Statement =>
-  prepared(`
+export const dueStatement = (schema: string, except = ''): Statement => ({
+  ...prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
 horizon as materialized (select now + ${spanOf('$1::float8')} as at from clock),
 near as materialized (
   select c.schedule_id, c.next_at, c.watermark_at, c.revision, c.made
   from ${schema}.cursors c
-  where c.next_at <= (select at from horizon)
+  where c.next_at <= (select at from horizon) ${except}
   order by c.next_at
   limit $2::int
 ),
@@ -90,7 +102,9 @@ left join (near cross join lateral (
   select id, workspace, key, timing, catch_up, firing, pause
   from ${schema}.schedules where id = near.schedule_id limit 1
 ) s) on true
-order by near.next_at`)
+order by near.next_at`),
+  rowMode: 'array',
+})
 
 const quarantineStatement = (schema: string): Statement =>
   prepared(`

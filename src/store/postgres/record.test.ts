@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { newId, newRun, planFor, putNew } from '../../testing/conformance/samples.ts'
@@ -23,6 +23,11 @@ afterAll(async () => {
 
 const gatesOf = async ({ runs }: Plan) =>
   Promise.all(runs.map(async ({ id }) => (await store.history.run(id))?.gate ?? null))
+
+const scheduleOf = async ({ scheduleId }: Plan) => {
+  const { rows } = await client.query('select key from everytick.schedules where id = $1', [scheduleId])
+  return (await store.schedules.get('default', rows[0].key))!
+}
 
 /** Of two runs, the first due soon enough to be opened. */
 async function lanedPlan(lane: string): Promise<Plan> {
@@ -65,4 +70,90 @@ it('counts the runs it made, and not those that were there', async () => {
   await store.schedules.resume('default', schedule.key, { revision: 1, nextAt, watermarkAt, nonRuns: [], by: 'ana' })
   expect(await store.planning.record([plan])).toEqual(['recorded'])
   expect(await made()).toMatchObject({ made: 3 })
+})
+
+describe('a plan of one run', () => {
+  /** Of a schedule's own lane, and due soon enough to be opened. */
+  async function singlePlan(change: Partial<Plan> = {}): Promise<Plan> {
+    const schedule = await putNew(store, { key: newId() }, { nextAt: (await store.now()) + 10_000 })
+    const plan = planFor(schedule, 1, { lane: schedule.id, ...change })
+    return { ...plan, runs: plan.runs.map((run) => ({ ...run, overlap: 'skip' })) }
+  }
+
+  it('is written once, and only where cursor, watermark and revision are what it was made from', async () => {
+    const plan = await singlePlan()
+    const wrong: Partial<Plan>[] = [
+      { revision: 2 },
+      { expectedWatermarkAt: plan.watermarkAt - 1 },
+      { expectedNextAt: plan.expectedNextAt! + 1 },
+    ]
+    for (const change of wrong) expect(await store.planning.record([{ ...plan, ...change }])).toEqual(['stale'])
+    const later = plan.expectedNextAt! + 1
+    const elsewhere = { expectedNextAt: later, watermarkAt: later, runs: [{ ...plan.runs[0]!, scheduledAt: later }] }
+    expect(await store.planning.record([{ ...plan, ...elsewhere }])).toEqual(['stale'])
+    expect(await gatesOf(plan)).toEqual([null])
+    expect(await store.planning.record([plan, plan])).toEqual(['recorded', 'stale'])
+    expect(await store.planning.record([plan])).toEqual(['stale'])
+    expect(await gatesOf(plan)).toEqual(['open'])
+  })
+
+  it('is told apart from its neighbours, whatever kind they are of', async () => {
+    const [stale, single, other] = [await singlePlan(), await singlePlan(), await singlePlan()]
+    const batch = [await lanedPlan('mixed'), { ...stale, revision: 2 }, single, await lanedPlan('mixed'), other]
+    expect(await store.planning.record(batch)).toEqual(['recorded', 'stale', 'recorded', 'recorded', 'recorded'])
+    expect(await Promise.all([stale, single, other].map(gatesOf))).toEqual([[null], ['open'], ['open']])
+  })
+
+  it('waits for no cursor of the batch that a transaction holds, and is written when it has ended', async () => {
+    const [held, free] = [await singlePlan(), await singlePlan()]
+    await client.query('begin')
+    try {
+      await client.query('select from everytick.cursors where schedule_id = $1 for update', [held.scheduleId])
+      expect(await store.planning.record([held, free])).toEqual(['stale', 'recorded'])
+    } finally {
+      await client.query('rollback')
+    }
+    expect(await store.planning.record([held, free])).toEqual(['recorded', 'stale'])
+    expect(await Promise.all([held, free].map(gatesOf))).toEqual([['open'], ['open']])
+  })
+
+  it('is closed where its lane is taken, also by one that nobody can see yet', async () => {
+    const [seen, unseen] = [await singlePlan(), await singlePlan()]
+    await store.runs.enqueue([newRun({ lane: seen.lane, overlap: 'queue' })])
+    expect(await store.planning.record([seen])).toEqual(['recorded'])
+    await client.query('begin')
+    await store.runs.enqueue([newRun({ lane: unseen.lane, overlap: 'queue' })], client)
+    const writing = store.planning.record([unseen])
+    await client.query('commit')
+    expect(await writing).toEqual(['recorded'])
+    expect(await Promise.all([seen, unseen].map(gatesOf))).toEqual([['closed'], ['closed']])
+  })
+
+  it('brings back no occurrence that was cancelled ahead of time', async () => {
+    const plan = await singlePlan()
+    const { key, nextAt, sinceAt: watermarkAt } = await scheduleOf(plan)
+    await store.planning.record([plan])
+    await store.runs.cancel(plan.runs[0]!.id, 'ana')
+    await store.schedules.pause('default', key, { reason: '', by: 'ana', until: null })
+    await store.schedules.resume('default', key, { revision: 1, nextAt, watermarkAt, nonRuns: [], by: 'ana' })
+    expect(await store.planning.record([plan])).toEqual(['recorded'])
+    expect(await store.history.run(plan.runs[0]!.id)).toMatchObject({ state: 'cancelled' })
+    expect((await client.query('select from everytick.runs where schedule_id = $1', [plan.scheduleId])).rowCount).toBe(
+      0,
+    )
+  })
+})
+
+it('passes over the schedules whose plans are being written', async () => {
+  const until = (await store.now()) - 60_000
+  const [one, two, three] = [
+    await putNew(store, { key: newId() }, { nextAt: until - 3 }),
+    await putNew(store, { key: newId() }, { nextAt: until - 2 }),
+    await putNew(store, { key: newId() }, { nextAt: until - 1 }),
+  ]
+  const due = async (limit: number, except: readonly string[]) =>
+    (await store.planning.due({ lookaheadMs: -60_000, limit, except: new Set(except) })).schedules.map(({ id }) => id)
+  expect(await due(2, [one.id])).toEqual([two.id, three.id])
+  expect(await due(2, [one.id, three.id])).toEqual([two.id])
+  expect(await due(2, [])).toEqual([one.id, two.id])
 })

@@ -33,8 +33,8 @@ export const MUTATIONS = [
   {
     kills: 'the id of an occurrence depends on more than schedule and instant',
     file: 'src/plan/occurrence.ts',
-    find: 'new Date(scheduledAt).toISOString()',
-    replace: 'new Date(scheduledAt).toString()',
+    find: "scheduleId.replaceAll('-', '').toLowerCase()",
+    replace: 'scheduleId',
   },
   {
     kills: 'what is missed is counted one short',
