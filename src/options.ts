@@ -55,13 +55,18 @@ export function readName(value: unknown, what: string): string {
   if (value.length === 0 || value.length > MAX_NAME) {
     throw refused(`${what} has ${value.length} characters`, `use 1 to ${MAX_NAME}`)
   }
+  let plain = true
   for (let i = 0; i < value.length; i++) {
-    if (isControl(value.charCodeAt(i))) throw refused(`${what} ${shown(value)} contains a control character`)
+    const code = value.charCodeAt(i)
+    if (isControl(code)) throw refused(`${what} ${shown(value)} contains a control character`)
+    if (code >= SURROGATES) plain = false
   }
-  if (!isWellFormed(value)) throw refused(`${what} ${shown(value)} contains half a character`)
+  if (!plain && !isWellFormed(value)) throw refused(`${what} ${shown(value)} contains half a character`)
   return value
 }
 
+/** Below this every unit is a whole character. */
+const SURROGATES = 0xd800
 /** A surrogate without its other half does not survive UTF-8. */
 const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text)
 

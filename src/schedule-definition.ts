@@ -1,7 +1,16 @@
 /** Turns what a user writes as a schedule into a definition that can be stored; storing and syncing it is decided elsewhere. */
 import { didYouMean } from './did-you-mean.ts'
 import { EverytickError, shown } from './errors.ts'
-import { isJob, type Job, type NoPayload, readWork, type ScheduledWork, WORK_KEYS, type WorkOptions } from './job.ts'
+import {
+  isJob,
+  type Job,
+  type NoPayload,
+  readWork,
+  type ScheduledWork,
+  WORK_KEYS,
+  type Work,
+  type WorkOptions,
+} from './job.ts'
 import { type Json, toJsonText } from './json.ts'
 import {
   checkKeys,
@@ -97,9 +106,10 @@ export function readSchedule(options: ScheduleOptions): DeclaredSchedule {
     throw refused(`${of}: job is a job or the name of one, not ${shown(job)}`, 'make one with defineJob')
   }
   const said = SCHEDULED_WORK.filter((name) => options[name] !== undefined)
-  const work: ScheduledWork = Object.freeze(Object.fromEntries(said.map((name) => [name, options[name]])))
+  const work: ScheduledWork =
+    said.length === 0 ? NO_WORDS : Object.freeze(Object.fromEntries(said.map((name) => [name, options[name]])))
   // Read now for its refusals; read again when the job is known, whose values stand behind these.
-  readWork(work, of, isJob(job) ? job : undefined)
+  if (work !== NO_WORDS) readWork(work, of, isJob(job) ? job : undefined)
   const timing = readTiming(options, of, seedOf({ workspace, key }))
   return Object.freeze({
     kind: 'schedule',
@@ -118,7 +128,25 @@ export function readSchedule(options: ScheduleOptions): DeclaredSchedule {
 export const scheduleName = ({ workspace, key }: { workspace: string; key: string }): string =>
   workspace === 'default' ? `schedule "${key}"` : `schedule "${key}" (${workspace})`
 
+/*
+ * What is not said is the same for all schedules, and is one object: it is not made, checked and written down again for each
+ * of a thousand.
+ */
+const NO_WORDS: ScheduledWork = Object.freeze({})
+const inherited = new WeakMap<Job, Work>()
+
+/** How the runs are carried out: in the words of the schedule, over those of its job. */
+export function workOf(declared: Pick<DeclaredSchedule, 'workspace' | 'key' | 'work'>, job: Job): Work {
+  if (declared.work !== NO_WORDS) return readWork(declared.work, scheduleName(declared), job)
+  const work = inherited.get(job) ?? readWork(NO_WORDS, '', job)
+  inherited.set(job, work)
+  return work
+}
+
+const CATCH_UP: CatchUpPolicy = Object.freeze({ catchUp: 'latest', windowMs: 86_400_000, limit: 100 })
+
 function readCatchUp({ catchUp, catchUpWindow, catchUpLimit }: ScheduleOptions, of: string): CatchUpPolicy {
+  if (catchUp === undefined && catchUpWindow === undefined && catchUpLimit === undefined) return CATCH_UP
   return Object.freeze({
     catchUp: readChoice(catchUp ?? 'latest', `${of}: catchUp`, ['none', 'latest', 'all']),
     windowMs: readDuration(catchUpWindow ?? '24h', `${of}: catchUpWindow`),
@@ -126,7 +154,10 @@ function readCatchUp({ catchUp, catchUpWindow, catchUpLimit }: ScheduleOptions, 
   })
 }
 
+const NO_ABOUT: DeclaredSchedule['about'] = Object.freeze({ description: '', tags: Object.freeze([]), metadata: null })
+
 function readAbout({ description, tags, metadata }: ScheduleOptions, of: string): DeclaredSchedule['about'] {
+  if (description === undefined && tags === undefined && metadata === undefined) return NO_ABOUT
   const names = readList(tags ?? [], `${of}: tags`, [0, MAX_TAGS])
   return Object.freeze({
     description: readText(description ?? '', `${of}: description`, MAX_DESCRIPTION),

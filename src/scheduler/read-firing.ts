@@ -31,8 +31,13 @@ const OVERLAPS = ['skip', 'queue', 'queue_one', 'cancel_previous', 'allow'] as c
 const MAX_RUNS = 1_000_000_000
 const HOW = 'write it like none, 5m or 10%'
 
+/** What all schedules share that say nothing of it. */
+const USUAL: FiringPolicy = Object.freeze({ overlap: 'skip', jitter: null, maxRuns: null, concurrencyKey: null })
+
 export function readFiring(options: FiringOptions, of: string, timing: TimingSpec): FiringPolicy {
   const { overlap, jitter, maxRuns, concurrencyKey } = options
+  if (overlap === undefined && jitter === undefined && maxRuns === undefined && concurrencyKey === undefined)
+    return USUAL
   const read = readJitter(jitter ?? 'none', `${of}: jitter`)
   if (read && 'share' in read.max && timing.kind === 'once') {
     throw refused(`${of}: a share as jitter needs a next occurrence, and at has none`, 'write a duration like 5m')

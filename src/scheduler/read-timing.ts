@@ -12,6 +12,7 @@ import {
 } from '../options.ts'
 import type { Fold, Gap } from '../schedule/clock-change.ts'
 import { parseCron } from '../schedule/cron.ts'
+import { type Interning, interning } from '../schedule/interning.ts'
 import { every as interval } from '../schedule/interval.ts'
 import type { TimingRule, TimingSpec } from '../schedule/schedule.ts'
 import { slotsOf } from '../schedule/slots.ts'
@@ -68,6 +69,7 @@ type Given = { readonly [Key in 'cron' | 'every' | 'at' | 'any' | 'timezone' | '
 export function readTiming(options: When & Bounds, of: string, seed: string): TimingSpec {
   const rule = (options as Given).any === undefined ? readRule(options, of, seed) : readAny(options, of, seed)
   const { startAt, endAt, exclude } = options
+  if (startAt === undefined && endAt === undefined && exclude === undefined) return Object.freeze(rule)
   const bounds = {
     ...(startAt === undefined ? {} : { startAt: readInstantOption(startAt, `${of}: startAt`) }),
     ...(endAt === undefined ? {} : { endAt: readInstantOption(endAt, `${of}: endAt`) }),
@@ -77,7 +79,7 @@ export function readTiming(options: When & Bounds, of: string, seed: string): Ti
     throw refused(`${of}: endAt is before startAt`, 'swap them, or leave one out')
   }
   const spec = { ...rule, ...bounds }
-  if (Object.keys(bounds).length > 0) refuseNever(spec, of, seed)
+  refuseNever(spec, of, seed)
   return Object.freeze(spec)
 }
 
@@ -97,13 +99,8 @@ function readRule(options: Given, of: string, seed: string): TimingRule {
   countRules(options, of, ['cron', 'every', 'at'])
   const { cron, every, at, timezone, dst } = options
   if (cron !== undefined) {
-    const rules = {
-      ...(timezone === undefined ? {} : { timezone: timezone as string }),
-      ...(dst === undefined ? {} : { dst: { ...(dst as object) } }),
-    }
     try {
-      const { timezone: zone } = parseCron(cron as string, { seed, ...rules })
-      return { kind: 'cron', cron: cron as string, ...rules, timezone: zone }
+      return readCron({ cron, timezone, dst } as CronRule, seed)
     } catch (cause) {
       throw named(cause, of)
     }
@@ -116,6 +113,24 @@ function readRule(options: Given, of: string, seed: string): TimingRule {
   } catch (cause) {
     throw named(cause, of)
   }
+}
+
+/** Equal ones are one object, by which whoever handles many of them can see that they are equal. */
+const usual = new Map<string, Interning<TimingRule>>()
+
+function readCron({ cron, timezone, dst }: CronRule, seed: string): TimingRule {
+  if (dst !== undefined) {
+    const rules = { ...(timezone === undefined ? {} : { timezone }), dst: { ...dst } }
+    return { kind: 'cron', cron, ...rules, timezone: parseCron(cron, { seed, ...rules }).timezone }
+  }
+  const zone = parseCron(cron, timezone === undefined ? { seed } : { seed, timezone }).timezone
+  const family = usual.get(zone) ?? interning(1000)
+  usual.set(zone, family)
+  const known = family.get(cron)
+  if (known) return known
+  const rule = Object.freeze({ kind: 'cron', cron, timezone: zone } as const)
+  family.offer(cron, rule)
+  return rule
 }
 
 function countRules(options: Given, of: string, keys: readonly (keyof Given)[]): void {

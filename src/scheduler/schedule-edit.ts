@@ -8,9 +8,10 @@ import { readSchedule, type ScheduleDetails, type ScheduleOptions, scheduleName 
 import type { Executor } from '../store/contract/executor.ts'
 import { type ChangeOptions, readBy } from './actor.ts'
 import { type Core, readTx } from './core.ts'
+import { definitionOf } from './definitions.ts'
 import { type AnyRule, TIMING_KEYS } from './read-timing.ts'
 import { scheduleWords } from './schedule-words.ts'
-import { conflict, definitionOf, nextFireAt, putSchedules } from './schedule-writing.ts'
+import { conflict, putSchedules } from './schedule-writing.ts'
 
 type Details = Omit<ScheduleDetails<Job | string>, 'key' | 'workspace'> & { readonly payload?: unknown }
 /** A new rule takes the place of the old one; `timezone` and `dst` alone change those of a cron expression. */
@@ -89,9 +90,9 @@ export async function editSchedule(
     if (!force) refuseCode(stored)
     const definition = await edited(core, stored, changes)
     try {
-      const { answers, now } = await putSchedules(core, [definition], { tx, by, from: stored.revision })
+      const { answers, nextFireAt } = await putSchedules(core, [definition], { tx, by, from: stored.revision })
       const { id, changed, revision } = answers[0]!
-      return { id, changed, revision, nextFireAt: nextFireAt(answers[0]!, definition, now) }
+      return { id, changed, revision, nextFireAt: nextFireAt(0) }
     } catch (error) {
       // Somebody was quicker. What was asked for is laid over what they wrote, unless it was meant for what was there.
       if (!isConflict(error) || wanted !== null || tx || tries === MAX_TRIES) throw error

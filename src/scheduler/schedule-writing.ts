@@ -1,42 +1,15 @@
-/** Decides what a new, changed or resumed schedule is written as: its definition, its first occurrence, what becomes of its past. */
+/** Decides what a new, changed or resumed schedule is written as, and what becomes of its past; its definition is `definitions.ts`, and where it begins `first-fire.ts`. */
 import { EverytickError } from '../errors.ts'
-import { readWork } from '../job.ts'
 import { accountUpTo } from '../plan/account.ts'
 import { pauseDetail, pausedRange } from '../plan/non-run.ts'
-import { dateOf } from '../schedule/instant.ts'
 import { type Schedule, type ScheduleDefinition, seedOf } from '../schedule/schedule.ts'
 import { type Slots, slotsOf } from '../schedule/slots.ts'
-import { type DeclaredSchedule, jobOf, scheduleName } from '../schedule-definition.ts'
+import { scheduleName } from '../schedule-definition.ts'
 import type { Executor } from '../store/contract/executor.ts'
 import type { PutAnswer, PutSchedule, Resume } from '../store/contract/schedules.ts'
 import type { Store } from '../store/contract/store.ts'
 import type { Core } from './core.ts'
-import { storablePayload } from './payload.ts'
-
-type Source = ScheduleDefinition['source']
-
-/** Refused here, before anything is written, when the job is unknown or its schema does not take the payload. */
-export async function definitionOf(
-  core: Core,
-  declared: DeclaredSchedule,
-  source: Source,
-): Promise<ScheduleDefinition> {
-  const { workspace, key, timing, catchUp, firing, about, work, payload } = declared
-  const of = scheduleName(declared)
-  const job = jobOf(declared.job, core.settings.jobs, of)
-  return {
-    workspace,
-    key,
-    timing,
-    job: job.name,
-    payload: await storablePayload(job.schema, payload, `${of} → job "${job.name}"`),
-    ...readWork(work, of, job),
-    catchUp,
-    firing: { ...firing, concurrencyKey: firing.concurrencyKey ?? job.concurrencyKey },
-    ...about,
-    source,
-  }
-}
+import { firstFires } from './first-fire.ts'
 
 export interface Putting {
   readonly tx?: Executor | undefined
@@ -47,7 +20,8 @@ export interface Putting {
 
 export interface Put {
   readonly answers: readonly PutAnswer[]
-  readonly now: number
+  /** When the schedule of this place in the call fires next: not the cursor, which runs ahead of time by the lookahead. */
+  nextFireAt(i: number): Date | null
 }
 
 const MAX_TRIES = 10
@@ -80,13 +54,19 @@ export async function putSchedules(
       }
       await Promise.all(some.map(look))
     }
-    const puts = definitions.map((definition, i) =>
-      putOf(definition, { id: ids[i]!, now, by, from: seen.get(i) ?? null }),
-    )
+    const firstOf = firstFires(now)
+    const puts = definitions.map((definition, i): PutSchedule => {
+      const { nextAt, watermarkAt } = firstOf(definition)
+      return { id: ids[i]!, from: seen.get(i) ?? null, by, definition, nextAt, watermarkAt }
+    })
     const answers = await store.schedules.put(puts, tx)
     // Inside a transaction the others were written at the first try, and are the same at the second.
-    before = tx ? answers.map((answer, i) => merged(before[i], answer)) : answers
-    if (differing(before).length === 0) return { answers: before, now }
+    const merged = tx ? answers.map((answer, i) => joined(before[i], answer)) : answers
+    before = merged
+    if (differing(merged).length > 0) continue
+    const nextFireAt = (i: number): Date | null =>
+      merged[i]!.nextAt === null ? null : firstOf(definitions[i]!).nextRun()
+    return { answers: merged, nextFireAt }
   }
   const [first] = differing(before)
   throw conflict(definitions[first!.i]!, { seen: seen.get(first!.i) ?? null, is: first!.revision })
@@ -96,42 +76,30 @@ const seenAt = (revision: number): PutAnswer => ({
   ...{ id: '', created: false, changed: false, differs: true, revision, nextAt: null },
 })
 
-/** Not the cursor, which runs ahead of time by the lookahead. */
-export function nextFireAt({ nextAt }: PutAnswer, definition: ScheduleDefinition, now: number): Date | null {
-  return nextAt === null ? null : dateOf(slotsOf(definition.timing, seedOf(definition)).nextRunAt(now))
-}
-
 interface Differing {
   readonly i: number
   readonly revision: number
 }
 
 function differing(answers: readonly PutAnswer[]): Differing[] {
-  return answers.flatMap(({ differs, revision }, i) => (differs ? [{ i, revision }] : []))
+  const found: Differing[] = []
+  for (const [i, { differs, revision }] of answers.entries()) if (differs) found.push({ i, revision })
+  return found
 }
 
 /** How many are looked at side by side. */
 const AT_ONCE = 50
 
-function chunks<T>(list: readonly T[], size: number): T[][] {
+/** For looking at many without asking for all of them at once. */
+export function chunks<T>(list: readonly T[], size = AT_ONCE): T[][] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, n) => list.slice(n * size, (n + 1) * size))
 }
 
-const merged = (before: PutAnswer | undefined, answer: PutAnswer): PutAnswer => ({
+const joined = (before: PutAnswer | undefined, answer: PutAnswer): PutAnswer => ({
   ...answer,
   created: answer.created || (before?.created ?? false),
   changed: answer.changed || (before?.changed ?? false),
 })
-
-function putOf(
-  definition: ScheduleDefinition,
-  { now, ...rest }: Pick<PutSchedule, 'id' | 'from' | 'by'> & { readonly now: number },
-): PutSchedule {
-  const { timing } = definition
-  // A single instant is an occurrence even when it has passed: the catch-up policy says what becomes of it.
-  const watermarkAt = timing.kind === 'once' ? Math.min(now, timing.at - 1) : now
-  return { ...rest, definition, nextAt: slotsOf(timing, seedOf(definition)).nextAt(watermarkAt), watermarkAt }
-}
 
 export interface PastOf {
   readonly now: number

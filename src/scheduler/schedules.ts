@@ -19,11 +19,12 @@ import type { Executor } from '../store/contract/executor.ts'
 import { type ChangeOptions, readBy } from './actor.ts'
 import { type BackfillAnswer, type BackfillOptions, startBackfill } from './backfill.ts'
 import { type Core, readTx } from './core.ts'
+import { definitionsOf } from './definitions.ts'
 import type { RunHandle } from './enqueue.ts'
 import { type RevisionView, revisionView } from './revisions.ts'
 import { type EditAnswer, type EditOptions, editSchedule, type ScheduleChanges } from './schedule-edit.ts'
 import { type ScheduleView, scheduleView } from './schedule-view.ts'
-import { definitionOf, nextFireAt, putSchedules, resumeSchedule } from './schedule-writing.ts'
+import { putSchedules, resumeSchedule } from './schedule-writing.ts'
 import { refuseTwins } from './settings.ts'
 import { type TriggerOptions, triggerSchedule } from './trigger.ts'
 import { type Why, why } from './why.ts'
@@ -103,13 +104,10 @@ export function createSchedules(core: Core): Schedules {
     const [tx, by] = [readTx(options), readBy(core, options)]
     const declared = given.map((each) => (isDeclared(each) ? each : readSchedule(each)))
     refuseTwins(declared)
-    const definitions = await Promise.all(declared.map((each) => definitionOf(core, each, 'api')))
+    const definitions = await definitionsOf(core, declared, 'api')
     if (definitions.length === 0) return []
-    const { answers, now } = await putSchedules(core, definitions, { tx, by })
-    return answers.map((answer, i) => {
-      const { id, created, changed } = answer
-      return { id, created, changed, nextFireAt: nextFireAt(answer, definitions[i]!, now) }
-    })
+    const { answers, nextFireAt } = await putSchedules(core, definitions, { tx, by })
+    return answers.map(({ id, created, changed }, i) => ({ id, created, changed, nextFireAt: nextFireAt(i) }))
   }
 
   const known = async (workspace: string, key: string, tx?: Executor): Promise<Schedule> => {

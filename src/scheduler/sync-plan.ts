@@ -1,4 +1,5 @@
 /** Decides, purely, what a sync does to each stored schedule; doing it is `sync.ts`. */
+import { isDeepStrictEqual } from 'node:util'
 import { pauseDetail } from '../plan/non-run.ts'
 import type { Schedule, ScheduleDefinition } from '../schedule/schedule.ts'
 import { type ScheduleWords, scheduleWords } from './schedule-words.ts'
@@ -71,7 +72,9 @@ function wanted(definition: ScheduleDefinition, schedule: Schedule | undefined):
   const who = about(definition)
   if (!schedule) return { action: 'create', ...who, after: scheduleWords(definition) }
   const { pause } = schedule
-  const difference = differences(scheduleWords(schedule), scheduleWords(definition))
+  const difference = isSame(schedule, definition)
+    ? null
+    : differences(scheduleWords(schedule), scheduleWords(definition))
   if (pause?.by === SYNC) return { action: 'take back', ...who, ...difference }
   const paused = pause ? { paused: pauseDetail(pause) } : {}
   if (difference !== null) return { action: 'update', ...who, ...difference, ...paused }
@@ -85,6 +88,15 @@ function unwanted(schedule: Schedule, removed: 'pause' | 'delete'): SyncStep | n
   if (removed === 'delete') return { action: 'remove', ...who, before: scheduleWords(schedule) }
   return pause ? null : { action: 'orphan', ...who }
 }
+
+const PARTS = [
+  ...(['timing', 'job', 'queue', 'payload', 'priority', 'policy'] as const),
+  ...(['catchUp', 'firing', 'description', 'tags', 'metadata', 'source'] as const),
+]
+
+/** Most are, at every deploy, and words are for the others. */
+const isSame = (one: ScheduleDefinition, other: ScheduleDefinition): boolean =>
+  PARTS.every((part) => isDeepStrictEqual(one[part], other[part]))
 
 function differences(before: ScheduleWords, after: ScheduleWords): Pick<SyncStep, 'before' | 'after'> | null {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof ScheduleWords>

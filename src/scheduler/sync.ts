@@ -4,7 +4,8 @@ import { checkKeys, readBoolean } from '../options.ts'
 import type { Schedule, ScheduleDefinition } from '../schedule/schedule.ts'
 import type { Store } from '../store/contract/store.ts'
 import type { Core } from './core.ts'
-import { definitionOf, putSchedules, resumeSchedule } from './schedule-writing.ts'
+import { definitionsOf } from './definitions.ts'
+import { chunks, putSchedules, resumeSchedule } from './schedule-writing.ts'
 import { acquireSync } from './sync-lease.ts'
 import { nameOf, planSync, SYNC, type SyncStep } from './sync-plan.ts'
 
@@ -34,7 +35,7 @@ export async function syncSchedules(core: Core, options: SyncOptions = {}): Prom
   const dryRun = readBoolean(options.dryRun ?? false, 'dryRun')
   const source = sourceOf(core.settings.name)
   // All payloads first: one that does not fit its schema must leave everything as it was.
-  const definitions = await Promise.all(core.settings.schedules.map((each) => definitionOf(core, each, source)))
+  const definitions = await definitionsOf(core, core.settings.schedules, source)
   if (dryRun) return rehearse(core, definitions, source)
   const lease = await acquireSync(core, source)
   try {
@@ -122,10 +123,9 @@ async function look(
   const stored = await ownSchedules(store, source)
   const own = new Set(stored.map(nameOf))
   // What somebody else put under a name that code has becomes code's.
-  for (const definition of definitions) {
-    if (own.has(nameOf(definition))) continue
-    const found = await store.schedules.get(definition.workspace, definition.key)
-    if (found) stored.push(found)
+  for (const some of chunks(definitions.filter((definition) => !own.has(nameOf(definition))))) {
+    const found = await Promise.all(some.map(({ workspace, key }) => store.schedules.get(workspace, key)))
+    stored.push(...found.filter((schedule) => schedule !== null))
   }
   return planSync({ definitions, stored, removed: core.settings.removed })
 }

@@ -9,17 +9,28 @@ export interface Kinds {
   readonly kindOf: readonly number[]
 }
 
-export function kindsOf<Item>(items: readonly Item[], valuesOf: (item: Item) => readonly Value[]): Kinds {
+/** So many kinds are looked through at a glance; more would cost as much as writing one down. */
+const GLANCES = 8
+
+/** Where `alike` holds for two items they are of one kind, and need not be written down; where it does not, they may be all the same. */
+export function kindsOf<Item>(
+  items: readonly Item[],
+  valuesOf: (item: Item) => readonly Value[],
+  alike?: (one: Item, other: Item) => boolean,
+): Kinds {
   const kinds: (readonly Value[])[] = []
+  const seen: Item[] = []
   const places = new Map<string, number>()
   let last = -1
   const kindOf = items.map((item) => {
+    for (let place = 0; alike && place < seen.length; place++) if (alike(item, seen[place]!)) return place
     const values = valuesOf(item)
     // Neighbours are mostly alike, and comparing them is much cheaper than writing them down.
     if (last >= 0 && values.every((value, i) => value === kinds[last]![i])) return last
     const name = JSON.stringify(values)
     last = places.get(name) ?? kinds.push(values) - 1
     places.set(name, last)
+    if (last < GLANCES) seen[last] = item
     return last
   })
   return { kinds, kindOf }
@@ -36,6 +47,15 @@ const textOf = (value: Value): string | null => (value === null ? null : String(
 /** SQL for the kinds, each with its place in the column `kind`. */
 export const kindRows = (columns: Readonly<Record<string, string>>, first: number): string =>
   rowsOf({ kind: 'int', ...columns }, first)
+
+/**
+ * SQL for parallel lists that are joined with something. The one more list in it makes the planner take them for a hundred
+ * rows, as `MANY` does, but no row passes through a join for it.
+ */
+export function longListOf(as: string, columns: Readonly<Record<string, string>>, first = 1): string {
+  const lists = Object.values(columns).map((type, i) => `unnest($${first + i}::text::${type}[])`)
+  return `rows from (${lists.join(', ')}, json_array_elements('[0]')) as ${as} (${Object.keys(columns).join(', ')}, ${as}_many)`
+}
 
 /** JSON of values that come again and again as the very same object, such as a policy, written once. */
 export function rememberedTexts(what: string): (value: unknown) => string {

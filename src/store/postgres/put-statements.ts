@@ -1,86 +1,63 @@
-/** The SQL by which schedules are created, compared and changed, a batch at a time; in which order is `put.ts`. */
-import { toJsonText } from '../../json.ts'
-import type { PutSchedule } from '../contract/schedules.ts'
-import { kindRows, kindsOf, kindValues, rememberedTexts } from './kinds.ts'
+/** The SQL by which schedules are created, compared and changed, a batch at a time; in which order is `put.ts`, and as what they travel `put-list.ts`. */
 import { passedBy } from './non-runs.ts'
+import { GIVEN, PARTS, TEXTS } from './put-list.ts'
 import { loweredWatermark, retraction } from './retract.ts'
 import { definitionIn, revise } from './revise.ts'
 import { instantAt, msOf } from './rows.ts'
-import { listOf, MANY, plain, prepared, type Statement, texts, type Value } from './statement.ts'
+import { MANY, prepared, type Statement } from './statement.ts'
 
-/** With its place in the call, by which its answer finds back. */
-export interface Numbered {
-  readonly n: number
-  readonly put: PutSchedule
-}
+const listIn = (of: string, textAs: 'text' | 'jsonb'): string =>
+  PARTS.map((part) => (TEXTS.includes(part) ? `${of}.${part}::${textAs}` : `${of}.${part}`)).join(', ')
+const differsAs = (textAs: 'text' | 'jsonb'): string =>
+  `(${listIn('g', textAs)}) is distinct from (${listIn('s', textAs)})`
 
-/** What schedules of one batch mostly share, in the order of the lists that carry it. */
-const SHARED = {
-  ...{ job: 'text', queue: 'text', priority: 'smallint', description: 'text', source: 'text' },
-  ...{ timing: 'jsonb', policy: 'jsonb', catch_up: 'jsonb', firing: 'jsonb', tags: 'jsonb', metadata: 'jsonb' },
-}
-const KIND = { ...SHARED, by: 'text' }
-const OWN = {
-  ...{ workspace: 'text', key: 'text', n: 'int', id: 'uuid', seen: 'int' },
-  ...{ kind: 'int', next_ms: 'float8', watermark_ms: 'float8', payload: 'jsonb' },
-}
-const PARTS = [...Object.keys(SHARED), 'payload']
-
-export function putValues(list: readonly Numbered[]): Value[] {
-  const text = rememberedTexts('definition')
-  const { kinds, kindOf } = kindsOf(list, ({ put: { definition, by } }) => {
-    const { job, queue, priority, description, source, timing, policy, catchUp, firing, tags, metadata } = definition
-    const values = [timing, policy, catchUp, firing, tags, metadata]
-    return [job, queue, priority, description, source, ...values.map(text), by]
-  })
-  return [
-    ...keyValues(list),
-    plain(list.map(({ n }) => n)),
-    plain(list.map(({ put }) => put.id)),
-    plain(list.map(({ put }) => put.from)),
-    plain(kindOf),
-    plain(list.map(({ put }) => put.nextAt)),
-    plain(list.map(({ put }) => put.watermarkAt)),
-    texts(list.map(({ put }) => toJsonText(put.definition.payload, { what: 'payload' }))),
-    ...kindValues(kinds),
-  ]
-}
-
-export const keyValues = (list: readonly Numbered[]): Value[] => [
-  texts(list.map(({ put }) => put.definition.workspace)),
-  texts(list.map(({ put }) => put.definition.key)),
-]
-
-const GIVEN = `
-given as materialized (
-  select *, ${instantAt('next_ms')} as next_at, ${instantAt('watermark_ms')} as watermark_at
-  from (${listOf(OWN)}) own join (${kindRows(KIND, 10)}) kind using (kind)
-)`
-
-/** As values and not as text: the order of keys in JSON is nobody's intention. */
-const DIFFERS = `(${PARTS.map((part) => `g.${part}`).join(', ')}) is distinct from (${PARTS.map((part) => `s.${part}`).join(', ')})`
+/** As values, where the texts are not the same: the order of keys in JSON is nobody's intention. */
+const DIFFERS = `(${differsAs('text')} and ${differsAs('jsonb')})`
 
 const stored = (schema: string): string => `
   select * from ${schema}.schedules where workspace = g.workspace and key = g.key limit 1`
 
-export const createStatement = (schema: string): Statement =>
-  prepared(`
-with clock as materialized (select ${schema}.now_at() as now),${GIVEN},
-created as (
+const cursorOf = (schema: string): string => `
+  select next_at from ${schema}.cursors where schedule_id = s.id limit 1`
+
+const create = (schema: string): string => `
   insert into ${schema}.schedules (id, workspace, key, revision, ${PARTS.join(', ')}, created_at, created_by, updated_at,
     updated_by, since_at)
   select g.id, g.workspace, g.key, 1, ${PARTS.map((part) => `g.${part}`).join(', ')}, clock.now, g.by, clock.now,
     g.by, g.watermark_at
-  from given g cross join clock
+  from given g cross join clock`
+
+const begin = (schema: string): string => `
+  insert into ${schema}.cursors (schedule_id, next_at, watermark_at, planned_at, revision)
+  select g.id, g.next_at, g.watermark_at, g.watermark_at, 1`
+
+/**
+ * For those that nobody saw, and that are mostly all new or all there: answers which are there, and creates all when none
+ * is. Whoever creates one of them meanwhile makes it fail, and then nothing of it was written. Rows come as the list has
+ * them, in order of their keys; should a plan ever mix them up, two that wait for each other are tried again.
+ */
+export const freshStatement = (schema: string): Statement =>
+  prepared(`
+with clock as materialized (select ${schema}.now_at() as now),${GIVEN},
+there as materialized (
+  select g.n, s.id, s.revision, c.next_at, ${DIFFERS} as differs
+  from given g cross join lateral (${stored(schema)}) s cross join lateral (${cursorOf(schema)}) c
+),
+created as (${create(schema)} where not exists (select from there)),
+begun as (${begin(schema)} from given g where not exists (select from there))
+select n, id, false as created, false as changed, differs, revision, ${msOf('next_at')} as next_at from there`)
+
+/** For those of which some may be there. */
+export const createStatement = (schema: string): Statement =>
+  prepared(`
+with clock as materialized (select ${schema}.now_at() as now),${GIVEN},
+created as (${create(schema)}
   where g.seen is null
   order by g.workspace, g.key
   on conflict (workspace, key) do nothing
   returning id
 ),
-begun as (
-  insert into ${schema}.cursors (schedule_id, next_at, watermark_at, planned_at, revision)
-  select g.id, g.next_at, g.watermark_at, g.watermark_at, 1 from created join given g on g.id = created.id
-)
+begun as (${begin(schema)} from created join given g on g.id = created.id)
 select g.n, g.id, true as created, true as changed, false as differs, 1 as revision, ${msOf('g.next_at')} as next_at
 from created join given g on g.id = created.id`)
 
@@ -91,7 +68,7 @@ with ${GIVEN}
 select g.n, s.id, false as created, ${DIFFERS} as changed, ${DIFFERS} and s.revision is distinct from g.seen as differs,
   s.revision, ${msOf('c.next_at')} as next_at
 from given g cross join lateral (${stored(schema)}) s
-cross join lateral (select next_at from ${schema}.cursors where schedule_id = s.id limit 1) c`)
+cross join lateral (${cursorOf(schema)}) c`)
 
 /**
  * Compares again, because what was locked may have been changed before. What was deleted of a timing that changed is taken
@@ -103,8 +80,8 @@ with ${GIVEN},
 old as materialized (
   select g.n, s.id, s.workspace, s.key, s.revision, s.pause is not null as paused,
     ${instantAt("(s.pause ->> 'until')::float8")} as paused_until, s.quarantine is not null as aside,
-    g.timing is distinct from s.timing as retimed, ${definitionIn('s')} as before
-  from given g cross join lateral (${stored(schema)}) s ${MANY}
+    g.timing::jsonb is distinct from s.timing::jsonb as retimed, ${definitionIn('s')} as before
+  from given g cross join lateral (${stored(schema)}) s ${MANY} cross join json_array_elements('[0]') as more
   where ${DIFFERS} and s.revision = g.seen
 ),${retraction(schema, 'select id from old')},
 goal as materialized (
