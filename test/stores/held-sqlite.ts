@@ -12,6 +12,7 @@ import { planningStore } from '../../src/store/sqlite/planning.ts'
 import { queueStore } from '../../src/store/sqlite/queues.ts'
 import { runStore } from '../../src/store/sqlite/runs.ts'
 import { scheduleStore } from '../../src/store/sqlite/schedules.ts'
+import { play } from '../../src/store/sqlite/steps.ts'
 import { upkeepStore } from '../../src/store/sqlite/upkeep.ts'
 import { workerStore } from '../../src/store/sqlite/workers.ts'
 import type { HeldStore } from '../../src/testing.ts'
@@ -26,6 +27,7 @@ export async function heldSqlite({ path, clock }: { path: string; clock: Clock }
     exec: (text) => database.exec(text),
     read: async (work) => work(),
     write: async (work) => work(),
+    writeSteps: async (steps) => play(connection, steps()),
     close: async () => {},
   }
   const wake = { hint: () => {}, stop: () => {}, listen: async () => async () => {} }

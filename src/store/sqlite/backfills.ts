@@ -4,7 +4,7 @@ import type { Clock } from '../../time/clock.ts'
 import type { Backfill, BackfillProgress, BackfillStore, NewBackfill } from '../contract/backfills.ts'
 import type { Connection } from './connection.ts'
 import type { Value } from './driver.ts'
-import { enqueueAll, readRun } from './enqueue.ts'
+import { enqueueAll, readRuns } from './enqueue.ts'
 import { textOf } from './rows.ts'
 import { play, type Step } from './steps.ts'
 import type { Wake } from './wake.ts'
@@ -39,6 +39,7 @@ export function backfillStore(connection: Connection, clock: Clock, wake: Wake):
       const step = insertOf(backfill, clock.now())
       if (tx) await tx.query(step.text, [...step.values])
       else await connection.write(() => connection.run(step.text, ...step.values))
+      if (!tx) wake.hint({ kind: 'schedules' })
     },
     async get(id) {
       const [row] = await connection.read(() => connection.all<BackfillRow>(GET, id))
@@ -52,7 +53,7 @@ export function backfillStore(connection: Connection, clock: Clock, wake: Wake):
     async advance(id, version, { progress, runs }) {
       const now = clock.now()
       const words = toJsonText(progress, { what: 'progress' })
-      const ready = runs.map((run) => readRun(run, now))
+      const ready = readRuns(runs, now)
       const { state } = progress
       const advanced = await connection.write(() => {
         const finishedAt = state === 'running' ? null : now

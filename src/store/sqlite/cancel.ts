@@ -16,7 +16,7 @@ export function cancel(connection: Connection, id: string, { at, by }: { at: num
   if (run.cancel_requested === 0) journal(connection, { at, kind: 'cancel_requested', runId: id, data: { by } })
   connection.run(REQUEST_CANCEL, id)
   if (run.state === 'running') return 'cancelling'
-  const seen = { id, fence: run.fence, state: 'pending', leaseBy: ANY_LEASE } as const
-  finish(connection, seen, { state: 'cancelled', at, error: null, result: null, progress: null })
+  const end = { from: 'pending', leaseBy: ANY_LEASE, state: 'cancelled', at, progress: null } as const
+  finish(connection, [{ id, fence: run.fence, words: null }], end)
   return 'cancelled'
 }

@@ -3,8 +3,8 @@ import type { Clock } from '../../time/clock.ts'
 import type { ClaimStore } from '../contract/claims.ts'
 import type { Connection } from './connection.ts'
 import { claimDue, lookAhead } from './grant.ts'
-import { LIVE_RUN, type RunRow, runOf } from './rows.ts'
-import { progressText, readSettlement, settleOne } from './settle.ts'
+import { LIVE_RUN, type RunRow, runOf } from './run-rows.ts'
+import { progressText, readSettlement, settleAll } from './settle.ts'
 import type { Wake } from './wake.ts'
 
 const RENEW = `
@@ -41,10 +41,8 @@ export function claimStore(connection: Connection, clock: Clock, wake: Wake): Cl
       if (settlements.length === 0) return []
       const ready = settlements.map(readSettlement)
       const queues = new Set<string>()
-      const answers = await connection.write(() => {
-        const now = clock.now()
-        return ready.map((one) => settleOne(connection, one, { now, queues }))
-      }, ready.length)
+      const settle = () => settleAll(connection, ready, { now: clock.now(), queues })
+      const answers = await connection.write(settle, ready.length)
       if (queues.size > 0) wake.hint({ kind: 'runs', queues: [...queues] })
       return answers
     },

@@ -65,6 +65,35 @@ describe('a connection', () => {
     for (let i = 0; !fired; i += 1) await connection.write(() => connection.run(NOTE, `${i}`))
   })
 
+  it('lets timers in between the steps of one long write, but no reader before it is committed', async () => {
+    let fired = false
+    setTimeout(() => (fired = true))
+    const order: string[] = []
+    const write = connection.writeSteps(function* () {
+      for (let i = 0; i === 0 || !fired; i += 1) yield { text: NOTE, values: [`${i}`], rows: 1000 }
+      order.push('written')
+    })
+    const read = new Promise((resolve) =>
+      setImmediate(() => {
+        expect(notes()).toEqual([])
+        resolve(connection.read(() => order.push('read')))
+      }),
+    )
+    await Promise.all([write, read])
+    expect(order).toEqual(['written', 'read'])
+    expect(notes()).not.toEqual([])
+  })
+
+  it('undoes all steps of a write when one of them fails, and commits those beside it', async () => {
+    const once = connection.write(() => connection.run(NOTE, 'kept'))
+    const twice = connection.writeSteps(function* () {
+      for (const text of ['lost', 'kept']) yield { text: NOTE, values: [text], rows: 1000 }
+    })
+    const answers = await Promise.allSettled([once, twice])
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+    expect(notes()).toEqual(texts('kept'))
+  })
+
   it('waits for another writer without holding up the event loop, and then writes', async () => {
     other.exec('begin immediate')
     const write = connection.write(() => connection.run(NOTE, 'ours'))

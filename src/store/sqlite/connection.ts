@@ -1,7 +1,24 @@
 /** One connection to one file: statements prepared once, reads at once, writes gathered into durable transactions; knows no table. */
 import { setImmediate as afterIo, setTimeout as later } from 'node:timers'
 import { EverytickError } from '../../errors.ts'
-import { type Database, openDatabase, type PreparedStatement, type Row, resultCode, type Value } from './driver.ts'
+import { type Database, openDatabase, type PreparedStatement, type Row, type Value } from './driver.ts'
+import { isBusy, refusalOf } from './refusals.ts'
+
+export interface Step {
+  readonly text: string
+  readonly values: readonly Value[]
+  /** How many rows it writes, when it is more than a few. */
+  readonly rows?: number
+}
+
+/**
+ * Yields statements and is handed their rows. Parameters are plain question marks, one for each value: several drivers
+ * take numbered ones for names and leave them unbound.
+ */
+export type Steps<T> = Generator<Step, T, readonly Row[]>
+
+/** How heavy a write is; by a function when that is known only when its turn comes. */
+export type Weight = number | (() => number)
 
 export interface Connection {
   /** Runs one statement and answers its rows. */
@@ -15,7 +32,9 @@ export interface Connection {
    * Runs `work` wholly or not at all, and answers when it is on the disk. Writes asked for in the same turn share one
    * transaction, and so one wait for the disk; `rows` says how heavy this one is.
    */
-  write<T>(work: () => T, rows?: number): Promise<T>
+  write<T>(work: () => T, rows?: Weight): Promise<T>
+  /** The same for work in steps. When there are many, the event loop has its turn between two of them, but no reader of ours. */
+  writeSteps<T>(steps: () => Steps<T>, rows?: Weight): Promise<T>
   close(): Promise<void>
 }
 
@@ -26,8 +45,8 @@ export interface ConnectionOptions {
 }
 
 interface Write {
-  readonly work: () => unknown
-  readonly rows: number
+  readonly steps: () => Steps<unknown>
+  readonly rows: Weight
   readonly resolve: (value: never) => void
   readonly reject: (error: unknown) => void
 }
@@ -36,6 +55,8 @@ interface Write {
 const BLOCKING_MS = 10
 /** Rows that share one transaction: near ten milliseconds of work. */
 const GROUP_ROWS = 1000
+/** Rows after which work in steps lets the event loop in: a few milliseconds of it. */
+const TURN_ROWS = 300
 const PRAGMAS = `
   pragma busy_timeout = ${BLOCKING_MS};
   pragma synchronous = full;
@@ -44,10 +65,6 @@ const PRAGMAS = `
   pragma temp_store = memory;
   pragma wal_autocheckpoint = 1000;
   pragma journal_size_limit = 67108864;`
-
-const BUSY = [5, 6]
-/** Result codes that blame the machine or the file, not the statement: no memory, read-only, I/O, corrupt, full, cannot open, not a database. */
-const ENVIRONMENT = [7, 8, 10, 11, 13, 14, 26]
 
 export async function connect(options: ConnectionOptions): Promise<Connection> {
   const refusal = refusalOf(options)
@@ -78,6 +95,8 @@ function connectionOn(database: Database, options: ConnectionOptions): Connectio
   const prepared = new Map<string, PreparedStatement>()
   const waiting: Write[] = []
   let flushing: Promise<void> | undefined
+  /** The transaction that is open, until it has ended one way or the other. */
+  let open: Promise<void> | undefined
   let underWay = 0
   let closed = false
 
@@ -90,11 +109,13 @@ function connectionOn(database: Database, options: ConnectionOptions): Connectio
   /** Calls until no other process is in the way; each call is synchronous, and the event loop is free between two. */
   async function whenFree<T>(call: () => T): Promise<T> {
     for (let waitedMs = 0; ; waitedMs += BLOCKING_MS) {
+      // What is not committed is nobody's to see.
+      while (open !== undefined) await open
       if (closed) throw new EverytickError('STORE_UNREACHABLE', `${options.path} was closed`)
       try {
         return call()
       } catch (error) {
-        if (!BUSY.includes(resultCode(error) ?? 0) || waitedMs >= options.busyTimeoutMs) throw refusal(error)
+        if (!isBusy(error) || waitedMs >= options.busyTimeoutMs) throw refusal(error)
       }
       const pauseMs = Math.ceil(Math.random() * BLOCKING_MS)
       waitedMs += pauseMs
@@ -110,11 +131,27 @@ function connectionOn(database: Database, options: ConnectionOptions): Connectio
     }
   }
 
+  async function carryOut<T>(steps: Steps<T>): Promise<T> {
+    let rows = 0
+    let step = steps.next()
+    while (!step.done) {
+      const { text, values } = step.value
+      const answer = statement(text).all(...values) as Row[]
+      rows += step.value.rows ?? 1
+      if (rows >= TURN_ROWS) {
+        rows = 0
+        await turn()
+      }
+      step = steps.next(answer)
+    }
+    return step.value
+  }
+
   /** One write inside the shared transaction; what it throws undoes only itself. */
-  function separately({ work, resolve, reject }: Write): () => void {
+  async function separately({ steps, resolve, reject }: Write): Promise<() => void> {
     database.exec('savepoint one')
     try {
-      const value = work()
+      const value = await carryOut(steps())
       database.exec('release one')
       return () => resolve(value as never)
     } catch (error) {
@@ -123,37 +160,39 @@ function connectionOn(database: Database, options: ConnectionOptions): Connectio
     }
   }
 
-  function commit(group: readonly Write[]): void {
-    const answers: (() => void)[] = []
+  async function commit(group: readonly Write[]): Promise<void> {
+    let answers: (() => void)[] = []
     try {
       const [first] = group
       if (group.length === 1 && first) {
-        const value = first.work()
+        const value = await carryOut(first.steps())
         answers.push(() => first.resolve(value as never))
-      } else for (const write of group) answers.push(separately(write))
+      } else for (const write of group) answers.push(await separately(write))
       database.exec('commit')
     } catch (error) {
       rollBack()
-      for (const write of group) write.reject(refusal(error))
-      return
+      answers = group.map((write) => () => write.reject(refusal(error)))
     }
+    open = undefined
     for (const answer of answers) answer()
   }
 
   function takeGroup(): Write[] {
     let rows = 0
-    const over = waiting.findIndex((write, i) => (rows += write.rows) > GROUP_ROWS && i > 0)
+    const weight = (of: Weight): number => (typeof of === 'number' ? of : of())
+    const over = waiting.findIndex((write, i) => (rows += weight(write.rows)) > GROUP_ROWS && i > 0)
     return waiting.splice(0, over === -1 ? waiting.length : over)
   }
 
   /** Each group has a turn of the event loop of its own: promises alone would never let timers and sockets in. */
   async function flush(): Promise<void> {
     while (waiting.length > 0) {
-      await new Promise((resolve) => afterIo(resolve))
+      await turn()
       try {
         await whenFree(() => {
           database.exec('begin immediate')
-          commit(takeGroup())
+          open = commit(takeGroup())
+          return open
         })
       } catch (error) {
         for (const write of takeGroup()) write.reject(error)
@@ -161,6 +200,12 @@ function connectionOn(database: Database, options: ConnectionOptions): Connectio
     }
     flushing = undefined
   }
+
+  const enter = <T>(steps: () => Steps<T>, rows: Weight): Promise<T> =>
+    new Promise((resolve, reject) => {
+      waiting.push({ steps, rows, resolve, reject })
+      flushing ??= flush()
+    })
 
   return {
     all: <R>(text: string, ...values: Value[]) => statement(text).all(...values) as R[],
@@ -174,13 +219,10 @@ function connectionOn(database: Database, options: ConnectionOptions): Connectio
         underWay -= 1
       }
     },
-    write: (work, rows = 1) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ work, rows, resolve, reject })
-        flushing ??= flush()
-      }),
+    write: (work, rows = 1) => enter(() => atOnce(work), rows),
+    writeSteps: (steps, rows = 1) => enter(steps, rows),
     async close() {
-      while (flushing !== undefined || underWay > 0) await (flushing ?? new Promise((resolve) => afterIo(resolve)))
+      while (flushing !== undefined || underWay > 0) await (flushing ?? turn())
       if (closed) return
       closed = true
       prepared.clear()
@@ -189,17 +231,10 @@ function connectionOn(database: Database, options: ConnectionOptions): Connectio
   }
 }
 
-/** An error of the machine or of a lock as ours, so that callers know it may pass; any other as it is. */
-function refusalOf({ path, busyTimeoutMs }: ConnectionOptions): (error: unknown) => unknown {
-  return (error) => {
-    const code = resultCode(error) ?? 0
-    if (BUSY.includes(code)) {
-      return new EverytickError('STORE_UNREACHABLE', `${path} stayed locked for ${busyTimeoutMs}ms`, {
-        hint: 'keep transactions on this file short',
-        cause: error,
-      })
-    }
-    if (!ENVIRONMENT.includes(code)) return error
-    return new EverytickError('STORE_UNREACHABLE', `${path}: ${(error as Error).message}`, { cause: error })
-  }
+const turn = (): Promise<void> => new Promise((resolve) => afterIo(() => resolve()))
+
+/** Work that has no steps. */
+// biome-ignore lint/correctness/useYield: it is over before it could yield.
+function* atOnce<T>(work: () => T): Steps<T> {
+  return work()
 }

@@ -1,17 +1,21 @@
 /** Makes runs that no plan made, as steps of one transaction; what is refused is refused before the first of them. */
 import { toJsonText } from '../../json.ts'
 import type { Enqueued, NewRun } from '../contract/runs.ts'
+import { pairsText, stretchesOf } from './batch.ts'
 import type { Value } from './driver.ts'
 import { isBehind } from './lane-line.ts'
 import { textOf } from './rows.ts'
 import { ask, type Steps } from './steps.ts'
 
-const KNOWN = `
-  select 1 from everytick_runs where id = ? union all select 1 from everytick_history where id = ?`
+export const KNOWN = `
+  select j.value as id from json_each(?) j
+  where exists (select 1 from everytick_runs r where r.id = j.value)
+    or exists (select 1 from everytick_history h where h.id = j.value)`
+// All that a stretch of runs has in common once, and of each its id and its payload.
 const INSERT = `
   insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key,
-    schedule_revision, scheduled_at, slot_start_at, due_at, created_at, payload, policy, idempotency_key, lane, overlap, gate)
-  values (?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    schedule_revision, scheduled_at, slot_start_at, due_at, created_at, policy, idempotency_key, lane, overlap, gate, payload)
+  select j.key, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, j.value from json_each(?) j`
 const REMEMBER = `
   insert into everytick_idempotency (workspace, key, run_id, created_at) values (?, ?, ?, ?)
   on conflict (workspace, key) do nothing
@@ -25,48 +29,77 @@ export interface Ready {
   readonly lane: string | null
   readonly place: number
   readonly dueAt: number
+  readonly payload: string
+  /** Everything else that its row holds. */
   readonly values: readonly Value[]
 }
 
 /** Everything that can be refused is refused here, before the first row is written. */
-export function readRun(run: NewRun, now: number): Ready {
-  const { id, slot } = run
+export function readRuns(runs: readonly NewRun[], now: number): Ready[] {
+  // Runs of one job share one policy.
+  const policies = new Map<NewRun['policy'], string>()
+  const policyOf = (policy: NewRun['policy']): string => {
+    let text = policies.get(policy)
+    if (text === undefined) policies.set(policy, (text = toJsonText(policy, { what: 'policy' })))
+    return text
+  }
+  return runs.map((run) => readRun(run, { now, policy: policyOf(run.policy) }))
+}
+
+function readRun(run: NewRun, { now, policy }: { now: number; policy: string }): Ready {
+  const { id, slot, schedule } = run
   const workspace = textOf(run.workspace, 'workspace')
+  const [job, queue] = [textOf(run.job, 'job'), textOf(run.queue, 'queue')]
   const key = run.idempotencyKey === null ? null : textOf(run.idempotencyKey, 'idempotencyKey')
   const lane = run.lane === null ? null : textOf(run.lane, 'lane')
   const dueAt = 'at' in run.due ? run.due.at : now + run.due.delayMs
-  const schedule = run.schedule ?? { id: null, key: null, revision: null }
+  const payload = toJsonText(run.payload, { what: 'payload' })
+  const [scheduledAt, slotStartAt] = slot === null ? [null, null] : [slot.scheduledAt, slot.slotStartAt]
   const values = [
-    ...[id, workspace, textOf(run.job, 'job'), textOf(run.queue, 'queue'), run.trigger, run.priority],
-    ...[schedule.id, schedule.key, schedule.revision, slot?.scheduledAt ?? null, slot?.slotStartAt ?? null, dueAt, now],
-    ...[toJsonText(run.payload, { what: 'payload' }), toJsonText(run.policy, { what: 'policy' }), key],
-    ...[lane, run.overlap],
+    ...[workspace, job, queue, run.trigger, run.priority],
+    ...[schedule?.id ?? null, schedule?.key ?? null, schedule?.revision ?? null],
+    ...[scheduledAt, slotStartAt, dueAt, now, policy, key, lane, run.overlap],
   ]
-  return { id, workspace, key, lane, place: slot?.scheduledAt ?? dueAt, dueAt, values }
+  return { id, workspace, key, lane, place: scheduledAt ?? dueAt, dueAt, payload, values }
 }
 
 export function* enqueueAll(runs: readonly Ready[], now: number): Steps<Enqueued[]> {
   const answers: Enqueued[] = []
-  for (const { id, workspace, key, lane, place, dueAt, values } of runs) {
-    const known = key === null ? undefined : yield* recall({ id, workspace, key }, now)
-    if (known !== undefined) {
-      answers.push({ id: known, created: false })
-      continue
-    }
-    // A backfill names its runs so that a repetition is none.
-    const isMade = (yield* ask(KNOWN, id, id)).length > 0
-    answers.push({ id, created: !isMade })
-    if (isMade) continue
-    const gate = lane !== null && (yield* isBehind({ lane, place, dueAt }, now)) ? 'waiting' : 'open'
-    yield { text: INSERT, values: [...values, gate] }
+  const fresh: Ready[] = []
+  // A backfill names its runs so that a repetition is none.
+  const made = new Set<string>()
+  for (const stretch of stretchesOf(runs, { lengthOf: ({ id }) => id.length })) {
+    for (const { id } of yield* ask<{ id: string }>(KNOWN, JSON.stringify(stretch.map((run) => run.id)))) made.add(id)
   }
+  for (const run of runs) {
+    const known = run.key === null ? undefined : yield* recall(run, run.key, now)
+    answers.push(known === undefined ? { id: run.id, created: !made.has(run.id) } : { id: known, created: false })
+    if (known !== undefined || made.has(run.id)) continue
+    made.add(run.id)
+    fresh.push(run)
+  }
+  yield* insertAll(fresh, now)
   return answers
 }
 
+/** In the order of the input, which is the order among those that are as late. */
+function* insertAll(runs: readonly Ready[], now: number): Steps<void> {
+  for (const stretch of stretchesOf(runs, { alike, lengthOf: ({ payload }) => payload.length })) {
+    const [{ lane, place, dueAt, values }] = stretch as [Ready]
+    const gate = lane !== null && (yield* isBehind({ lane, place, dueAt }, now)) ? 'waiting' : 'open'
+    const each = pairsText(stretch.map(({ id, payload }) => [id, payload]))
+    yield { text: INSERT, values: [...values, gate, each], rows: stretch.length }
+  }
+}
+
+/** Who has a lane stands alone, since whether it waits depends on the one before. */
+const alike = (a: Ready, b: Ready): boolean =>
+  a.lane === null && b.lane === null && a.values.every((value, i) => value === b.values[i])
+
 /** The run that the key already stands for; undefined when it stands for this one from now on. */
-function* recall(run: { id: string; workspace: string; key: string }, now: number): Steps<string | undefined> {
-  const fresh = yield* ask(REMEMBER, run.workspace, run.key, run.id, now)
+function* recall({ id, workspace }: Ready, key: string, now: number): Steps<string | undefined> {
+  const fresh = yield* ask(REMEMBER, workspace, key, id, now)
   if (fresh.length > 0) return undefined
-  const [known] = yield* ask<{ run_id: string }>(RECALL, run.workspace, run.key)
+  const [known] = yield* ask<{ run_id: string }>(RECALL, workspace, key)
   return known?.run_id
 }

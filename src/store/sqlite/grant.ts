@@ -5,24 +5,27 @@ import type { Clock } from '../../time/clock.ts'
 import type { Claimed, ClaimRequest, Wanted } from '../contract/claims.ts'
 import type { Connection } from './connection.ts'
 import { type QueueSettings, roomIn, saveLog, settingsOf } from './queue-settings.ts'
-import { LIVE_RUN, type RunRow, runOf } from './rows.ts'
+import { LIVE, runsOf } from './run-rows.ts'
 import { inTurn } from './turns.ts'
 
 const PRIORITIES = [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
 
 // One priority at a time: only then does the index lead to the due ones and past those still to come.
 const dueOf = (whose: string): string => `
-  select rowid as "row" from everytick_runs
-  where state = 'pending' and gate = 'open' and queue = ? ${whose}and priority = ? and due_at <= ?
-  order by due_at, rowid limit ?`
+  select json_group_array("row") as "rows" from (
+    select rowid as "row" from everytick_runs
+    where state = 'pending' and gate = 'open' and queue = ? ${whose}and priority = ? and due_at <= ?
+    order by due_at, rowid limit ?)`
 export const DUE_RUNS = dueOf('')
 export const DUE_RUNS_OF = dueOf('and workspace = ? ')
 // Once for all that were chosen, since a write costs far more than the reads that lead to it.
 export const CLAIM = `
   update everytick_runs
   set state = 'running', attempt = attempt + 1, fence = fence + 1, worker_id = ?, lease_until = ?, started_at = ?
-  where rowid in (select value from json_each(?))
-  returning ${LIVE_RUN}`
+  where rowid in (select value from json_each(?))`
+// Read after the write and all in one text: what a write returns is set aside row by row before anybody sees it.
+export const GRANTED = `
+  select json_group_array(${LIVE}) as runs from everytick_runs where rowid in (select value from json_each(?))`
 /** The first pending run of a queue after an instant: one probe of the index for each priority. */
 export const NEXT_DUE = `
   select min((
@@ -84,16 +87,7 @@ export function claimDue(connection: Connection, { workerId, leaseMs, wanted }: 
       // What all those looked at did not need goes to whoever waits longest, so that it does not lie idle.
       if (perWorkspace === Number.POSITIVE_INFINITY) take(left)
     } else take(limit)
-    if (rows.size > 0) {
-      const values = [workerId, now + leaseMs, now, JSON.stringify([...rows])]
-      // SQLite answers in no promised order; what is as late comes as it was inserted.
-      runs.push(
-        ...connection
-          .all<RunRow>(CLAIM, ...values)
-          .map(runOf)
-          .sort(byUrgency),
-      )
-    }
+    if (rows.size > 0) runs.push(...grant(connection, [...rows], { workerId, until: now + leaseMs, now }))
     if (its === undefined || room === null) comes.push(nextDue(connection, queue, now))
     else {
       const running = [...room.running.values()].reduce((sum, count) => sum + count, rows.size)
@@ -101,6 +95,21 @@ export function claimDue(connection: Connection, { workerId, leaseMs, wanted }: 
     }
   }
   return { now, runs, nextDueAt: earliest(comes), turns }
+}
+
+interface Lease {
+  readonly workerId: string
+  readonly until: number
+  readonly now: number
+}
+
+/** Makes the chosen ones the worker's. */
+function grant(connection: Connection, rows: number[], { workerId, until, now }: Lease): Run[] {
+  // In the order they were inserted in, which is what counts among those that are as late.
+  const chosen = JSON.stringify(rows.sort((a, b) => a - b))
+  connection.run(CLAIM, workerId, until, now, chosen)
+  const [granted] = connection.all<{ runs: string }>(GRANTED, chosen)
+  return runsOf(granted?.runs ?? '[]').sort(byUrgency)
 }
 
 /** Chooses due runs of a queue, each once, the most urgent first; of all workspaces or of one. */
@@ -113,7 +122,8 @@ function choice(connection: Connection, queue: string, now: number) {
     for (const priority of PRIORITIES) {
       if (left <= 0) break
       // Those that were chosen before are found again.
-      for (const { row } of connection.all<{ row: number }>(text, ...whose, priority, now, left + rows.size)) {
+      const [found] = connection.all<{ rows: string }>(text, ...whose, priority, now, left + rows.size)
+      for (const row of JSON.parse(found?.rows ?? '[]') as number[]) {
         if (left <= 0) break
         if (!rows.has(row)) left--
         rows.add(row)

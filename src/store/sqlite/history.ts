@@ -5,7 +5,7 @@ import type { HistoryStore, JournalEntry, RunFilter, RunPage } from '../contract
 import type { Connection } from './connection.ts'
 import type { Value } from './driver.ts'
 import { ledger } from './ledger.ts'
-import { FINISHED_RUN, LIVE_RUN, type RunRow, runOf } from './rows.ts'
+import { FINISHED_RUN, LIVE_RUN, type RunRow, runOf } from './run-rows.ts'
 
 // One statement, so that a run on its way between the tables is never missed.
 const RUN = `

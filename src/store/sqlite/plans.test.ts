@@ -2,15 +2,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { backfillsOf } from './backfills.ts'
 import { EXPIRED } from './claims.ts'
 import { type Database, openDatabase } from './driver.ts'
-import { CLAIM, DUE_RUNS, DUE_RUNS_OF, NEXT_DUE } from './grant.ts'
+import { KNOWN } from './enqueue.ts'
+import { ARCHIVE, FORGET, SEEN as SEEN_RUNS } from './finish.ts'
+import { CLAIM, DUE_RUNS, DUE_RUNS_OF, GRANTED, NEXT_DUE } from './grant.ts'
 import { pageOf } from './history.ts'
 import { TAKEN } from './lane-line.ts'
 import { LOOK, LOOK_AT, OPEN_RUN, RUNS_IN_LINE } from './lanes.ts'
 import { NON_RUNS, REVISIONS, SLOTS } from './ledger.ts'
 import { GROW } from './non-runs.ts'
 import { DUE, NEXT_CURSOR } from './planning.ts'
+import { FIND } from './put.ts'
 import { RUNNING } from './queue-settings.ts'
 import { PENDING_QUEUES, READY, RUNNING_BY_QUEUE } from './queues.ts'
+import { INSERT_RUNS, MOVE, SEEN as SEEN_CURSORS } from './record.ts'
 import { RETRACT } from './retract.ts'
 import { listOf } from './schedules.ts'
 import { migrationSql } from './schema.ts'
@@ -66,20 +70,31 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
   })
 
   it('find due schedules by the index of cursors, and only those', () => {
-    expect(planOf(DUE)[0]).toMatch(/^SEARCH c USING .*INDEX everytick_cursors_due \(next_at<\?\)/)
-    expect(planOf(DUE)[1]).toMatch(/^SEARCH s USING INDEX sqlite_autoindex_everytick_schedules_\d \(id=\?\)/)
-    expect(planOf(DUE)).toHaveLength(2)
+    expect(planOf(DUE)).toEqual([
+      'CO-ROUTINE c',
+      expect.stringMatching(/^SEARCH everytick_cursors USING .*INDEX everytick_cursors_due \(next_at<\?\)/),
+      'SCAN c',
+      expect.stringMatching(/^SEARCH s USING INDEX sqlite_autoindex_everytick_schedules_\d \(id=\?\)/),
+    ])
     expect(planOf(NEXT_CURSOR)).toEqual([expect.stringMatching(/^SEARCH .*INDEX everytick_cursors_due \(next_at>\?\)/)])
   })
 
   it('claim due runs by the index of pending runs, and never pass over those still to come', () => {
-    expect(planOf(DUE_RUNS)).toEqual([
-      expect.stringMatching(/^SEARCH .*everytick_runs_pending \(queue=\? AND priority=\? AND due_at<\?\)/),
-    ])
-    expect(planOf(DUE_RUNS_OF)).toEqual([
-      expect.stringMatching(/INDEX everytick_runs_turn \(queue=\? AND workspace=\? AND priority=\? AND due_at<\?\)/),
-    ])
-    expect(planOf(CLAIM)[0]).toBe('SEARCH everytick_runs USING INTEGER PRIMARY KEY (rowid=?)')
+    // Chosen in the order of the index, and then put into one text.
+    const chosen = (line: RegExp): unknown[] => [
+      'CO-ROUTINE (subquery-1)',
+      expect.stringMatching(line),
+      'SCAN (subquery-1)',
+    ]
+    expect(planOf(DUE_RUNS)).toEqual(
+      chosen(/^SEARCH .*everytick_runs_pending \(queue=\? AND priority=\? AND due_at<\?\)/),
+    )
+    expect(planOf(DUE_RUNS_OF)).toEqual(
+      chosen(/INDEX everytick_runs_turn \(queue=\? AND workspace=\? AND priority=\? AND due_at<\?\)/),
+    )
+    for (const text of [CLAIM, GRANTED, FORGET]) {
+      expect(planOf(text)[0]).toBe('SEARCH everytick_runs USING INTEGER PRIMARY KEY (rowid=?)')
+    }
     expect(scans(NEXT_DUE)).toEqual([])
     expect(planOf(NEXT_DUE).join()).toContain('everytick_runs_pending (queue=? AND priority=? AND due_at>?)')
   })
@@ -109,6 +124,28 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
     expect(planOf(LOOK).join()).toMatch(/SEARCH r USING .*INDEX everytick_runs_closed \(lane=\? AND due_at<\?\)/)
     expect(planOf(OPEN_RUN).join()).toMatch(/INDEX everytick_runs_lane \(lane=\?\)/)
     for (const text of [LOOK, RUNS_IN_LINE]) expect(planOf(text).join()).not.toContain('TEMP B-TREE')
+  })
+
+  it('go from each row of a batch to its own, and read no other', () => {
+    const tables = (text: string): string[] => planOf(text).filter((line) => / [cdhrs] |everytick_/.test(line))
+    expect(tables(SEEN_RUNS)).toEqual([expect.stringMatching(/^SEARCH r USING INDEX .*autoindex.* \(id=\?\)/)])
+    expect(tables(ARCHIVE)).toEqual([expect.stringMatching(/^SEARCH r USING INTEGER PRIMARY KEY \(rowid=\?\)/)])
+    expect(tables(KNOWN)).toEqual([
+      expect.stringMatching(/^SEARCH r USING COVERING INDEX .*autoindex_everytick_runs_\d \(id=\?\)/),
+      expect.stringMatching(/^SEARCH h USING COVERING INDEX .*autoindex_everytick_history_\d \(id=\?\)/),
+    ])
+    expect(tables(FIND)).toEqual([
+      expect.stringMatching(/^SEARCH s USING INDEX .*autoindex_everytick_schedules_\d \(workspace=\? AND key=\?\)/),
+      expect.stringMatching(/^SEARCH c USING PRIMARY KEY \(schedule_id=\?\)/),
+    ])
+    expect(tables(SEEN_CURSORS)).toEqual([expect.stringMatching(/^SEARCH c USING PRIMARY KEY \(schedule_id=\?\)/)])
+    expect(tables(MOVE)).toEqual([
+      expect.stringMatching(/^SEARCH everytick_cursors USING PRIMARY KEY \(schedule_id=\?\)/),
+    ])
+    expect(tables(INSERT_RUNS)).toEqual([
+      expect.stringMatching(/^SEARCH h USING COVERING INDEX .*autoindex_everytick_history_\d \(id=\?\)/),
+      expect.stringMatching(/^SEARCH s USING INDEX .*autoindex_everytick_schedules_\d \(id=\?\)/),
+    ])
   })
 
   it('retract by the index of occurrences', () => {

@@ -1,12 +1,14 @@
 /** Creates, changes or leaves alone schedules, with their cursors and planned runs, as steps of one transaction. */
 import { EverytickError } from '../../errors.ts'
 import type { PutAnswer, PutSchedule } from '../contract/schedules.ts'
+import { pairsText, stretchesOf } from './batch.ts'
 import { COLUMNS, type Columns, columnsOf, sameColumns, sameJson, snapshotOf, valuesOf } from './definition.ts'
+import type { Value } from './driver.ts'
 import { recordNonRun, skippedOf } from './non-runs.ts'
 import { retract } from './retract.ts'
 import { revise } from './revisions.ts'
 import { textOf } from './rows.ts'
-import { ask, type Steps } from './steps.ts'
+import type { Steps } from './steps.ts'
 
 interface Put extends Pick<PutSchedule, 'id' | 'nextAt' | 'watermarkAt' | 'from' | 'by'> {
   readonly workspace: string
@@ -16,6 +18,7 @@ interface Put extends Pick<PutSchedule, 'id' | 'nextAt' | 'watermarkAt' | 'from'
 
 interface Found extends Columns {
   readonly id: string
+  readonly key: string
   readonly revision: number
   readonly paused: number
   readonly paused_until: number | null
@@ -24,20 +27,23 @@ interface Found extends Columns {
   readonly watermark_at: number
 }
 
-const FIND = `
-  select s.id, s.revision, ${COLUMNS.split(', ')
+export const FIND = `
+  select s.id, s.key, s.revision, ${COLUMNS.split(', ')
     .map((column) => `s.${column}`)
     .join(', ')},
     s.pause is not null as paused, s.pause ->> 'until' as paused_until,
     s.quarantine is not null as quarantined, c.next_at, c.watermark_at
-  from everytick_schedules s join everytick_cursors c on c.schedule_id = s.id
-  where s.workspace = ? and s.key = ?`
+  from json_each(?) j cross join everytick_schedules s on s.workspace = ? and s.key = j.value
+  cross join everytick_cursors c on c.schedule_id = s.id`
+/** What many schedules of one call have in common: all but key and timing. */
+const COMMON = COLUMNS.replace('timing, ', '')
 const INSERT = `
-  insert into everytick_schedules (id, workspace, key, revision, ${COLUMNS},
+  insert into everytick_schedules (id, key, timing, revision, workspace, ${COMMON},
     created_at, created_by, updated_at, updated_by, since_at)
-  values (?, ?, ?, 1, ${COLUMNS.replaceAll(/\w+/g, '?')}, ?, ?, ?, ?, ?)`
+  select j.key, j.value ->> 0, j.value ->> 1, 1, ?, ${COMMON.replaceAll(/\w+/g, '?')}, ?, ?, ?, ?, ? from json_each(?) j`
 const INSERT_CURSOR = `
-  insert into everytick_cursors (schedule_id, next_at, watermark_at, revision) values (?, ?, ?, 1)`
+  insert into everytick_cursors (schedule_id, next_at, watermark_at, revision)
+  select j.key, j.value, ?, 1 from json_each(?) j`
 const UPDATE = `
   update everytick_schedules
   set revision = ?, ${COLUMNS.replaceAll(/\w+/g, '$& = ?')}, updated_at = ?, updated_by = ?, quarantine = null
@@ -61,11 +67,11 @@ export function readPuts(schedules: readonly PutSchedule[]): Put[] {
 
 /** Looks at all of them before it writes the first: when one differs, none is written. */
 export function* putAll(puts: readonly Put[], now: number): Steps<PutAnswer[]> {
-  const looked: { put: Put; found: Found | undefined; same: boolean }[] = []
-  for (const put of puts) {
-    const [found] = yield* ask<Found>(FIND, put.workspace, put.key)
-    looked.push({ put, found, same: found !== undefined && sameColumns(found, put.columns) })
-  }
+  const all = yield* findAll(puts)
+  const looked = puts.map((put) => {
+    const found = all.get(put)
+    return { put, found, same: found !== undefined && sameColumns(found, put.columns) }
+  })
   const differs = ({ put, found, same }: (typeof looked)[number]): boolean =>
     found === undefined ? put.from !== null : !same && found.revision !== put.from
   if (looked.some(differs)) {
@@ -75,19 +81,56 @@ export function* putAll(puts: readonly Put[], now: number): Steps<PutAnswer[]> {
     })
   }
   const answers: PutAnswer[] = []
+  yield* createAll(
+    looked.flatMap(({ put, found }) => (found === undefined ? [put] : [])),
+    now,
+  )
   for (const { put, found, same } of looked) {
-    if (found === undefined) answers.push(yield* create(put, now))
+    if (found === undefined) answers.push(created(put))
     else answers.push(same ? answerOf(found, {}) : yield* change(put, found, now))
   }
   return answers
 }
 
-function* create(put: Put, now: number): Steps<PutAnswer> {
-  const { id, workspace, key, nextAt, watermarkAt, by } = put
-  yield { text: INSERT, values: [id, workspace, key, ...valuesOf(put.columns), now, by, now, by, watermarkAt] }
-  yield { text: INSERT_CURSOR, values: [id, nextAt, watermarkAt] }
-  return { id, created: true, changed: true, differs: false, revision: 1, nextAt }
+/** Those that exist. A workspace has a statement of its own, since its keys are found by the index that begins with it. */
+function* findAll(puts: readonly Put[]): Steps<Map<Put, Found>> {
+  const known = new Map<Put, Found>()
+  const alike = (a: Put, b: Put): boolean => a.workspace === b.workspace
+  for (const stretch of stretchesOf(puts, { alike, lengthOf: ({ key }) => key.length })) {
+    const values = [JSON.stringify(stretch.map(({ key }) => key)), (stretch[0] as Put).workspace]
+    const rows = (yield { text: FIND, values, rows: stretch.length }) as readonly unknown[] as readonly Found[]
+    const byKey = new Map(rows.map((found) => [found.key, found]))
+    for (const put of stretch) {
+      const found = byKey.get(put.key)
+      if (found !== undefined) known.set(put, found)
+    }
+  }
+  return known
 }
+
+function* createAll(puts: readonly Put[], now: number): Steps<void> {
+  const commonOf = ({ workspace, columns, watermarkAt, by }: Put): Value[] => {
+    const [, ...common] = valuesOf(columns)
+    return [workspace, ...common, now, by, now, by, watermarkAt]
+  }
+  const news = puts.map((put) => ({ put, common: commonOf(put) }))
+  const alike = (a: (typeof news)[number], b: (typeof news)[number]): boolean =>
+    a.common.every((value, i) => value === b.common[i])
+  const lengthOf = ({ put: { columns } }: (typeof news)[number]): number => columns.timing.length
+  for (const stretch of stretchesOf(news, { alike, lengthOf })) {
+    const [{ put, common }] = stretch as [(typeof news)[number]]
+    const named = stretch.map(({ put: { id, key, columns } }) => [id, [key, columns.timing]] as const)
+    const cursors = stretch.map(({ put: { id, nextAt } }) => [id, nextAt] as const)
+    const rows = stretch.length
+    yield { text: INSERT, values: [...common, pairsText(named)], rows }
+    yield { text: INSERT_CURSOR, values: [put.watermarkAt, pairsText(cursors)], rows }
+  }
+}
+
+const created = ({ id, nextAt }: Put): PutAnswer => ({
+  ...{ id, created: true, changed: true, differs: false },
+  ...{ revision: 1, nextAt },
+})
 
 function* change(put: Put, found: Found, now: number): Steps<PutAnswer> {
   const { workspace, key, columns, by } = put

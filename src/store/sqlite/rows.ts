@@ -1,59 +1,15 @@
-/** How rows become runs and schedules, and which text may become part of a row; which rows is each verb's business. */
+/** How rows become schedules, and which text may become part of a row; runs are `run-rows.ts`, and which rows is each verb's business. */
 import { EverytickError } from '../../errors.ts'
 import { pauseDetail } from '../../plan/non-run.ts'
 import type { DueSchedule } from '../../plan/plan.ts'
-import type { Run } from '../../run/run.ts'
 import type { Pause, Schedule } from '../../schedule/schedule.ts'
+import { interned } from './interned.ts'
 
-// One JSON text per row costs half of what a driver takes to hand over the columns one by one.
+// One JSON text costs a fraction of what a driver takes to hand over columns one by one.
 const objectOf = (properties: Readonly<Record<string, string>>): string =>
   `json_object(${Object.entries(properties)
     .map(([name, expression]) => `'${name}', ${expression}`)
     .join(', ')})`
-
-const runAs = (end: { gate: string; leaseUntil: string; finishedAt: string; result: string }): string =>
-  objectOf({
-    id: 'id',
-    workspace: 'workspace',
-    job: 'job',
-    queue: 'queue',
-    state: 'state',
-    trigger: 'trigger',
-    priority: 'priority',
-    schedule: `iif(schedule_id is null, null, ${objectOf({ id: 'schedule_id', key: 'schedule_key', revision: 'schedule_revision' })})`,
-    scheduledAt: 'scheduled_at',
-    slotStartAt: 'slot_start_at',
-    dueAt: 'due_at',
-    lane: 'lane',
-    overlap: 'overlap',
-    createdAt: 'created_at',
-    payload: 'json(payload)',
-    policy: 'json(policy)',
-    attempt: 'attempt',
-    fence: 'fence',
-    workerId: 'worker_id',
-    startedAt: 'started_at',
-    cancelRequested: `json(iif(cancel_requested, 'true', 'false'))`,
-    idempotencyKey: 'idempotency_key',
-    error: 'json(error)',
-    progress: 'json(progress)',
-    ...end,
-  })
-
-/** A row of the hot table, and one of history, as a run. */
-export const LIVE_RUN = `${runAs({ gate: 'gate', leaseUntil: 'lease_until', finishedAt: 'null', result: 'null' })} as run`
-export const FINISHED_RUN = `${runAs({
-  gate: `'open'`,
-  leaseUntil: 'null',
-  finishedAt: 'finished_at',
-  result: 'json(result)',
-})} as run`
-
-export interface RunRow {
-  readonly run: string
-}
-
-export const runOf = ({ run }: RunRow): Run => JSON.parse(run) as Run
 
 const dueProperties = {
   id: 's.id',
@@ -69,8 +25,9 @@ const dueProperties = {
   pause: 'json(s.pause)',
 }
 
-/** A schedule `s` with its cursor `c`: what planning needs, and all of it. */
-export const DUE_SCHEDULE = `${objectOf(dueProperties)} as schedule`
+/** A schedule `s` with its cursor `c`: what planning needs, without names and with its JSON as text; and all of it. */
+export const DUE_SCHEDULE = `json_array(s.id, s.workspace, s.key, s.revision, s.timing, s.catch_up, s.firing, c.next_at,
+  c.watermark_at, c.made, s.pause)`
 export const SCHEDULE = `${objectOf({
   ...dueProperties,
   job: 's.job',
@@ -94,10 +51,33 @@ export interface ScheduleRow {
   readonly schedule: string
 }
 
-export function dueOf({ schedule }: ScheduleRow): DueSchedule {
-  const { pause, ...due } = JSON.parse(schedule) as DueSchedule & { readonly pause: Pause | null }
-  return { ...due, pausedUntil: pause?.until ?? null, pauseDetail: pause === null ? '' : pauseDetail(pause) }
+/** The values of a due schedule, in the order of `DUE_SCHEDULE`. */
+type DueValues = readonly [
+  ...[id: string, workspace: string, key: string, revision: number, timing: string, catchUp: string, firing: string],
+  ...[nextAt: number, watermarkAt: number, made: number, pause: string | null],
+]
+
+/** Many that came as one text. */
+export const duesOf = (text: string): DueSchedule[] => (JSON.parse(text) as DueValues[]).map(dueOf)
+
+function dueOf(row: DueValues): DueSchedule {
+  const pause = row[10] === null ? null : (JSON.parse(row[10]) as Pause)
+  return {
+    id: row[0],
+    workspace: row[1],
+    key: row[2],
+    revision: row[3],
+    timing: JSON.parse(row[4]) as DueSchedule['timing'],
+    catchUp: interned(row[5]),
+    firing: interned(row[6]),
+    nextAt: row[7],
+    watermarkAt: row[8],
+    made: row[9],
+    pausedUntil: pause?.until ?? null,
+    pauseDetail: pause === null ? '' : pauseDetail(pause),
+  }
 }
+
 export const scheduleOf = ({ schedule }: ScheduleRow): Schedule => JSON.parse(schedule) as Schedule
 
 /** Half of a surrogate pair without the other. */

@@ -3,7 +3,8 @@ import type { Clock } from '../../time/clock.ts'
 import type { RunStore } from '../contract/runs.ts'
 import { cancel } from './cancel.ts'
 import type { Connection } from './connection.ts'
-import { enqueueAll, readRun } from './enqueue.ts'
+import { enqueueAll, type Ready, readRuns } from './enqueue.ts'
+import { gathered } from './gather.ts'
 import { journal } from './journal.ts'
 import { isBehind } from './lane-line.ts'
 import { play, playIn } from './steps.ts'
@@ -25,13 +26,15 @@ const REDRIVE = `
 const FORGET = `delete from everytick_history where id = ?`
 
 export function runStore(connection: Connection, clock: Clock, wake: Wake): RunStore {
+  const enqueue = gathered(connection, (runs: readonly Ready[]) => enqueueAll(runs, clock.now()))
+
   return {
     async enqueue(runs, tx) {
       if (runs.length === 0) return []
       const now = clock.now()
-      const ready = runs.map((run) => readRun(run, now))
+      const ready = readRuns(runs, now)
       if (tx) return playIn(tx, enqueueAll(ready, now))
-      const answers = await connection.write(() => play(connection, enqueueAll(ready, now)), ready.length)
+      const answers = await enqueue(ready)
       wake.hint({ kind: 'runs', queues: [...new Set(runs.map((run) => run.queue))] })
       return answers
     },

@@ -7,7 +7,7 @@ import type { Value } from './driver.ts'
 import { pause, remove, resume } from './park.ts'
 import { putAll, readPuts } from './put.ts'
 import { SCHEDULE, type ScheduleRow, scheduleOf } from './rows.ts'
-import { ask, play, playIn, type Steps } from './steps.ts'
+import { ask, playIn, type Steps } from './steps.ts'
 import type { Wake } from './wake.ts'
 
 const READ = `
@@ -19,7 +19,7 @@ export function scheduleStore(connection: Connection, clock: Clock, wake: Wake):
   /** On our connection, or inside the caller's transaction, whose commit other connections notice by themselves. */
   async function change<T>(steps: () => Steps<T>, { tx, rows = 1 }: { tx: Executor | undefined; rows?: number }) {
     if (tx) return playIn(tx, steps())
-    const answer = await connection.write(() => play(connection, steps()), rows)
+    const answer = await connection.writeSteps(steps, rows)
     wake.hint({ kind: 'schedules' })
     return answer
   }

@@ -1,10 +1,10 @@
-/** Applies one verdict to a granted run, under its fence and inside the caller's transaction; which verdict it is decides `run/settle.ts`. */
+/** Applies verdicts to granted runs, under their fences and inside the caller's transaction; which verdicts they are decides `run/settle.ts`. */
 import { type Json, toJsonText } from '../../json.ts'
 import type { Run } from '../../run/run.ts'
-import type { Verdict } from '../../run/settle.ts'
 import type { Settlement } from '../contract/claims.ts'
+import { wavesOf } from './batch.ts'
 import type { Connection } from './connection.ts'
-import { ANY_LEASE, finish, type Seen } from './finish.ts'
+import { ANY_LEASE, type End, finish } from './finish.ts'
 import { journal } from './journal.ts'
 
 // The fence keeps a worker that lost its lease from giving back somebody else's attempt. What is to be cancelled comes
@@ -44,37 +44,68 @@ export interface Turn {
   readonly queues: Set<string>
 }
 
-export function settleOne(connection: Connection, ready: ReadySettlement, turn: Turn): 'accepted' | 'refused' {
-  const { id, fence, workerId, verdict, onlyExpired } = ready.settlement
-  const { error, result, progress } = ready
-  const held: Seen = { id, fence, state: 'running', leaseBy: onlyExpired ? turn.now : ANY_LEASE }
-  const accepted =
-    verdict.kind === 'final'
-      ? finish(connection, held, { state: verdict.state, at: turn.now, error, result, progress })
-      : giveBack(connection, { held, ready, verdict }, turn)
-  if (accepted) return 'accepted'
+type Answer = 'accepted' | 'refused'
+
+/** Answers in the order of the input; of two for one run, the second meets what the first left. */
+export function settleAll(connection: Connection, batch: readonly ReadySettlement[], turn: Turn): Answer[] {
+  const answers: Answer[] = []
+  for (const wave of wavesOf(batch, ({ settlement }) => [settlement.id])) {
+    const ended = finishAlike(connection, wave, turn.now)
+    for (const ready of wave) {
+      const accepted = ended.get(ready) ?? giveBack(connection, ready, turn)
+      if (!accepted) refuse(connection, ready.settlement, turn.now)
+      answers.push(accepted ? 'accepted' : 'refused')
+    }
+  }
+  return answers
+}
+
+/** Ends those with a final verdict, in as few groups as have nothing but their words to tell them apart. */
+function finishAlike(connection: Connection, wave: readonly ReadySettlement[], at: number) {
+  const groups = new Map<string, { readonly end: End; readonly members: ReadySettlement[] }>()
+  for (const ready of wave) {
+    const { verdict, onlyExpired } = ready.settlement
+    if (verdict.kind !== 'final') continue
+    const { progress } = ready
+    const name = `${verdict.state} ${onlyExpired === true} ${progress}`
+    let group = groups.get(name)
+    if (group === undefined) {
+      const leaseBy = onlyExpired ? at : ANY_LEASE
+      groups.set(name, (group = { end: { from: 'running', leaseBy, state: verdict.state, at, progress }, members: [] }))
+    }
+    group.members.push(ready)
+  }
+  const ended = new Map<ReadySettlement, boolean>()
+  for (const { end, members } of groups.values()) {
+    const endings = members.map(({ settlement: { id, fence }, error, result }) => ({
+      id,
+      fence,
+      words: error ?? result,
+    }))
+    const answers = finish(connection, endings, end)
+    for (const [i, ready] of members.entries()) ended.set(ready, answers[i] ?? false)
+  }
+  return ended
+}
+
+function refuse(connection: Connection, { id, fence, workerId, verdict, onlyExpired }: Settlement, at: number): void {
   // Somebody was quicker than the reaper, or the lease was renewed: nothing was done that could be lost.
-  if (onlyExpired) return 'refused'
+  if (onlyExpired) return
   // Kept whole, since it may be the only trace of work that was done.
   const data = { workerId, fence, verdict: verdict as unknown as Json }
-  journal(connection, { at: turn.now, kind: 'refused', runId: id, data })
-  return 'refused'
+  journal(connection, { at, kind: 'refused', runId: id, data })
 }
 
-interface GivenBack {
-  readonly held: Seen
-  readonly ready: ReadySettlement
-  readonly verdict: Extract<Verdict, { kind: 'again' }>
-}
-
-function giveBack(connection: Connection, { held, ready, verdict }: GivenBack, { now, queues }: Turn): boolean {
-  const { id, fence, leaseBy } = held
+function giveBack(connection: Connection, ready: ReadySettlement, { now, queues }: Turn): boolean {
+  const { id, fence, workerId, verdict, onlyExpired } = ready.settlement
+  if (verdict.kind !== 'again') return false
   const { delayMs, counts, reason } = verdict
+  const leaseBy = onlyExpired ? now : ANY_LEASE
   const values = [now, now + delayMs, counts ? 0 : 1, ready.error, ready.progress, id, fence, leaseBy]
   const [run] = connection.all<{ queue: string; attempt: number }>(GIVE_BACK, ...values)
   if (run === undefined) return false
   queues.add(run.queue)
-  const about = { workerId: ready.settlement.workerId, fence, attempt: run.attempt, delayMs, counts }
+  const about = { workerId, fence, attempt: run.attempt, delayMs, counts }
   const data = { ...about, error: verdict.error as unknown as Json }
   journal(connection, { at: now, kind: reason, runId: id, data })
   return true

@@ -1,18 +1,9 @@
 /** A change as a list of steps, so that one copy of its SQL runs at once on our connection or awaited inside a caller's transaction. */
 import type { Executor } from '../contract/executor.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, Steps } from './connection.ts'
 import type { Row, Value } from './driver.ts'
 
-export interface Step {
-  readonly text: string
-  readonly values: readonly Value[]
-}
-
-/**
- * Yields statements and is handed their rows. Parameters are plain question marks, one for each value: several drivers
- * take numbered ones for names and leave them unbound.
- */
-export type Steps<T> = Generator<Step, T, readonly Row[]>
+export type { Step, Steps } from './connection.ts'
 
 /** One statement whose rows matter. */
 export function* ask<R>(text: string, ...values: Value[]): Steps<readonly R[]> {

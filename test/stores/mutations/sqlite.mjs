@@ -5,8 +5,8 @@ export const MUTATIONS = [
   {
     kills: 'a settlement does not look at the fence',
     file: `${folder}/finish.ts`,
-    find: 'where id = ? and fence = ? and state = ?',
-    replace: 'where id = ? and (fence = ? or true) and state = ?',
+    find: 'where r.id = j.key and r.fence = j.value',
+    replace: 'where r.id = j.key and (r.fence = j.value or true)',
   },
   {
     kills: 'a settlement does not look at the fence',
@@ -17,19 +17,19 @@ export const MUTATIONS = [
   {
     kills: 'a run moves along an arrow that is not drawn',
     file: `${folder}/finish.ts`,
-    find: 'and fence = ? and state = ?',
-    replace: 'and fence = ? and (state = ? or true)',
+    find: 'and r.state = ?',
+    replace: 'and (r.state = ? or true)',
   },
   {
     kills: 'the reaper ends a run whose lease holds',
     file: `${folder}/finish.ts`,
-    find: 'and coalesce(lease_until, 0) <= ?',
-    replace: 'and (coalesce(lease_until, 0) <= ? or true)',
+    find: 'and coalesce(r.lease_until, 0) <= ?',
+    replace: 'and (coalesce(r.lease_until, 0) <= ? or true)',
   },
   {
     kills: 'a finished run stays in the hot table',
     file: `${folder}/finish.ts`,
-    find: '  connection.run(FORGET, seen.id)\n',
+    find: '      connection.run(FORGET, JSON.stringify(ended.map(([row]) => row)))\n',
     replace: '',
   },
   {
@@ -101,23 +101,21 @@ export const MUTATIONS = [
   },
   {
     kills: 'a plan does not look at the cursor',
-    file: `${folder}/planning.ts`,
-    find: 'where schedule_id = ? and next_at is ?',
-    replace: 'where schedule_id = ? and (next_at is ? or true)',
-    also: [{ find: 'and c.next_at is ?', replace: 'and (c.next_at is ? or true)' }],
+    file: `${folder}/record.ts`,
+    find: 'if (cursor.nextAt !== plan.expectedNextAt || ',
+    replace: 'if (',
   },
   {
     kills: 'a plan does not look at the revision',
-    file: `${folder}/planning.ts`,
-    find: 'next_at is ? and revision = ?\n  returning',
-    replace: 'next_at is ? and (revision = ? or true)\n  returning',
-    also: [{ find: 'and c.revision = ?', replace: 'and (c.revision = ? or true)' }],
+    file: `${folder}/record.ts`,
+    find: ' || cursor.revision !== plan.revision',
+    replace: '',
   },
   {
     kills: 'the watermark is not looked at',
-    file: `${folder}/planning.ts`,
-    find: 'and c.watermark_at < ?',
-    replace: 'and (c.watermark_at < ? or true)',
+    file: `${folder}/record.ts`,
+    find: 'scheduledAt > watermarkAt)',
+    replace: 'scheduledAt > watermarkAt - 1e15)',
   },
   {
     kills: 'an occurrence is known by its id alone',
@@ -126,7 +124,7 @@ export const MUTATIONS = [
     replace: 'create index everytick_runs_occurrence',
     also: [
       {
-        file: `${folder}/planning.ts`,
+        file: `${folder}/record.ts`,
         find: "\n  on conflict (schedule_id, scheduled_at) where scheduled_at is not null and trigger <> 'backfill' do nothing",
         replace: '',
       },
@@ -134,10 +132,10 @@ export const MUTATIONS = [
   },
   {
     kills: 'a cancelled occurrence is planned again',
-    file: `${folder}/planning.ts`,
-    find: 'and not exists (',
-    replace: 'and (true or not exists (',
-    also: [{ find: 'from everytick_history where id = ?)', replace: 'from everytick_history where id = ?))' }],
+    file: `${folder}/record.ts`,
+    find: 'where not exists (',
+    replace: 'where (true or not exists (',
+    also: [{ find: 'where h.id = j.key)', replace: 'where h.id = j.key))' }],
   },
   {
     kills: 'a quarantine does not look at what it judged',
@@ -201,7 +199,7 @@ export const MUTATIONS = [
   },
   {
     kills: 'a plan that resumes leaves the pause standing',
-    file: `${folder}/planning.ts`,
+    file: `${folder}/record.ts`,
     find: 'if (plan.resumes) yield',
     replace: 'if (!plan.resumes) yield',
   },
@@ -292,9 +290,9 @@ export const MUTATIONS = [
   },
   {
     kills: 'all runs of a plan are open',
-    file: `${folder}/planning.ts`,
+    file: `${folder}/record.ts`,
     find: "waits ? 'closed' : 'open'",
-    replace: "made > 9 ? 'closed' : 'open'",
+    replace: "waits && i > 9 ? 'closed' : 'open'",
     also: [
       {
         file: `${folder}/migrations/0002-policies.ts`,
@@ -305,9 +303,9 @@ export const MUTATIONS = [
   },
   {
     kills: 'a plan opens a run beside an open one',
-    file: `${folder}/planning.ts`,
-    find: '(made > 0 || (yield* isBehind(newcomer, now)))',
-    replace: 'made > 0',
+    file: `${folder}/record.ts`,
+    find: ' || taken.has(lane))',
+    replace: ')',
     also: [
       {
         file: `${folder}/migrations/0002-policies.ts`,
@@ -318,15 +316,15 @@ export const MUTATIONS = [
   },
   {
     kills: 'a plan fails on another of its lane',
-    file: `${folder}/planning.ts`,
-    find: '(made > 0 || (yield* isBehind(newcomer, now)))',
-    replace: 'made > 0',
+    file: `${folder}/record.ts`,
+    find: ' || taken.has(lane))',
+    replace: ')',
   },
   {
     kills: 'a plan opens a run before those that wait',
     file: `${folder}/lane-line.ts`,
-    find: '{PLACE} < ?) as taken',
-    replace: '{PLACE} < ? and false) as taken',
+    find: '{PLACE} < j.value)',
+    replace: '{PLACE} < j.value and false)',
   },
   {
     kills: 'an enqueue opens a run beside an open one',
@@ -573,21 +571,21 @@ export const MUTATIONS = [
   },
   {
     kills: 'a pause is no revision',
-    file: `${folder}/planning.ts`,
+    file: `${folder}/record.ts`,
     find: 'by: BY_ITSELF, cutAt',
     replace: "by: 'nobody', cutAt",
   },
   {
     kills: 'a repeated enqueue makes a run again',
     file: `${folder}/enqueue.ts`,
-    find: ' union all select 1 from everytick_history where id = ?',
-    replace: ' and ? is not null',
+    find: ' h where h.id = j.value)',
+    replace: ' h where h.id = j.value and false)',
   },
   {
     kills: 'a repeated step makes a run again',
     file: `${folder}/enqueue.ts`,
-    find: ' union all select 1 from everytick_history where id = ?',
-    replace: ' and ? is not null',
+    find: ' h where h.id = j.value)',
+    replace: ' h where h.id = j.value and false)',
   },
   {
     kills: 'a step does not look at the version',
@@ -608,7 +606,7 @@ export const MUTATIONS = [
     replace: '\n  where scheduled_at is not null',
     also: [
       {
-        file: `${folder}/planning.ts`,
+        file: `${folder}/record.ts`,
         find: "where scheduled_at is not null and trigger <> 'backfill' do nothing",
         replace: 'where scheduled_at is not null do nothing',
       },

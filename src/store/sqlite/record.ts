@@ -1,0 +1,156 @@
+/** Writes plans, as steps of one transaction: looks at all their cursors, decides who is stale, and writes the others together; what is in a plan is `plan/plan.ts`. */
+import { OPEN_AHEAD_MS } from '../../plan/overlap.ts'
+import type { Plan, PlannedRun } from '../../plan/plan.ts'
+import { pairsText, stretchesOf, wavesOf } from './batch.ts'
+import { lanesTaken } from './lane-line.ts'
+import { recordNonRun } from './non-runs.ts'
+import { BY_ITSELF, pauseText, revise } from './revisions.ts'
+import { ask, type Steps } from './steps.ts'
+
+export const SEEN = `
+  select json_group_array(json_array(c.schedule_id, c.next_at, c.watermark_at, c.revision)) as cursors
+  from json_each(?) j cross join everytick_cursors c on c.schedule_id = j.value`
+// The schedule lends the run everything but its instants, so that a payload never leaves the database. An occurrence
+// above the watermark can stand in history: one that was planned ahead and cancelled before an edit moved the watermark back.
+// A second open run in one lane is no repetition but a mistake, and must not pass in silence.
+export const INSERT_RUNS = `
+  insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key,
+    schedule_revision, scheduled_at, slot_start_at, due_at, lane, overlap, gate, created_at, payload, policy)
+  select j.key, s.workspace, s.job, s.queue, 'pending', ?, s.priority, s.id, s.key, s.revision, j.value ->> 1,
+    j.value ->> 2, j.value ->> 3, iif(?, s.id, j.value ->> 4), ?, ?, ?, s.payload, s.policy
+  from json_each(?) j cross join everytick_schedules s on s.id = j.value ->> 0
+  where not exists (select 1 from everytick_history h where h.id = j.key)
+  on conflict (id) do nothing
+  on conflict (schedule_id, scheduled_at) where scheduled_at is not null and trigger <> 'backfill' do nothing
+  returning schedule_id as id, queue`
+export const MOVE = `
+  update everytick_cursors
+  set next_at = j.value ->> 0, watermark_at = max(watermark_at, j.value ->> 1), made = made + (j.value ->> 2)
+  from json_each(?) j where schedule_id = j.key`
+const PAUSED = `select workspace, key, revision, pause from everytick_schedules where id = ? and pause is not null`
+const LIFT_PAUSE = `update everytick_schedules set pause = null, updated_at = ?, updated_by = ? where id = ?`
+
+type Answer = 'recorded' | 'stale'
+
+/** Answers in the order of the input; collects the queues in which there are new runs. */
+export function* recordAll(plans: readonly Plan[], now: number, queues: Set<string>): Steps<Answer[]> {
+  const answers: Answer[] = []
+  for (const wave of wavesOf(plans, namesOf)) {
+    const cursors = yield* cursorsOf(wave)
+    const fresh = wave.filter((plan) => isFresh(plan, cursors.get(plan.scheduleId)))
+    yield* recordFresh(fresh, { cursors, now, queues })
+    const recorded = new Set(fresh)
+    for (const plan of wave) answers.push(recorded.has(plan) ? 'recorded' : 'stale')
+  }
+  return answers
+}
+
+/** A lane and a schedule may be called alike, which costs no more than a wave. */
+const namesOf = ({ scheduleId, lane }: Plan): string[] =>
+  lane === null || lane === scheduleId ? [scheduleId] : [scheduleId, lane]
+
+interface Cursor {
+  readonly nextAt: number | null
+  readonly watermarkAt: number
+  readonly revision: number
+}
+
+type CursorValues = [id: string, nextAt: number | null, watermarkAt: number, revision: number]
+
+function* cursorsOf(plans: readonly Plan[]): Steps<Map<string, Cursor>> {
+  const [row] = yield* ask<{ cursors: string }>(SEEN, JSON.stringify(plans.map(({ scheduleId }) => scheduleId)))
+  const found = JSON.parse(row?.cursors ?? '[]') as CursorValues[]
+  return new Map(found.map(([id, nextAt, watermarkAt, revision]) => [id, { nextAt, watermarkAt, revision }]))
+}
+
+function isFresh(plan: Plan, cursor: Cursor | undefined): boolean {
+  if (cursor === undefined) return false
+  if (cursor.nextAt !== plan.expectedNextAt || cursor.revision !== plan.revision) return false
+  // A cursor that stays where it is does not show that somebody has recorded the same.
+  return plan.expectedWatermarkAt === undefined || cursor.watermarkAt === plan.expectedWatermarkAt
+}
+
+interface Looked {
+  readonly cursors: ReadonlyMap<string, Cursor>
+  readonly now: number
+  readonly queues: Set<string>
+}
+
+function* recordFresh(plans: readonly Plan[], { cursors, now, queues }: Looked): Steps<void> {
+  if (plans.length === 0) return
+  const watermarkOf = ({ scheduleId }: Plan): number => cursors.get(scheduleId)?.watermarkAt ?? 0
+  const made = new Map<string, number>()
+  for (const [shared, rows] of yield* runsAlike(plans, { watermarkOf, now })) {
+    for (const stretch of stretchesOf(rows, { lengthOf: () => 0 })) {
+      const values = [...shared, now, pairsText(stretch)]
+      const inserted = (yield { text: INSERT_RUNS, values, rows: stretch.length }) as readonly unknown[]
+      for (const { id, queue } of inserted as readonly { id: string; queue: string }[]) {
+        made.set(id, (made.get(id) ?? 0) + 1)
+        queues.add(queue)
+      }
+    }
+  }
+  const moves = plans.map(({ scheduleId, nextAt, watermarkAt }) => {
+    return [scheduleId, [nextAt, watermarkAt, made.get(scheduleId) ?? 0]] as const
+  })
+  yield { text: MOVE, values: [pairsText(moves)], rows: moves.length }
+  for (const plan of plans) {
+    for (const nonRun of plan.nonRuns) yield* recordNonRun(plan.scheduleId, nonRun, now)
+    if (plan.resumes) yield* liftPause(plan.scheduleId, Math.max(watermarkOf(plan), plan.watermarkAt), now)
+  }
+}
+
+type RunValues = readonly [id: string, values: readonly (string | number | null)[]]
+/** What runs have in common that are inserted together: trigger, whether the lane is the schedule's own, overlap and gate. */
+type Shared = readonly [PlannedRun['trigger'], 0 | 1, PlannedRun['overlap'], 'open' | 'closed']
+
+/** Those above the watermark, by what they have in common. Only the first of a plan can be open. */
+function* runsAlike(
+  plans: readonly Plan[],
+  { watermarkOf, now }: { watermarkOf: (plan: Plan) => number; now: number },
+): Steps<Iterable<readonly [Shared, RunValues[]]>> {
+  const runsOf = (plan: Plan): readonly PlannedRun[] => {
+    const watermarkAt = watermarkOf(plan)
+    return plan.runs.filter(({ scheduledAt }) => scheduledAt > watermarkAt)
+  }
+  const planned = plans.map((plan) => ({ plan, runs: runsOf(plan) }))
+  const firsts = planned.flatMap(({ plan: { lane }, runs: [first] }) =>
+    lane === null || first === undefined || first.dueAt > now + OPEN_AHEAD_MS
+      ? []
+      : [[lane, first.scheduledAt] as const],
+  )
+  const taken = yield* lanesTaken(firsts)
+  const groups = new Map<string, readonly [Shared, RunValues[]]>()
+  for (const { plan, runs } of planned) {
+    const { scheduleId, lane } = plan
+    for (const [i, { id, trigger, scheduledAt, slotStartAt, dueAt, overlap }] of runs.entries()) {
+      const waits = lane !== null && (i > 0 || dueAt > now + OPEN_AHEAD_MS || taken.has(lane))
+      const isOwn = lane === scheduleId ? 1 : 0
+      const shared = [trigger, isOwn, overlap, waits ? 'closed' : 'open'] as const
+      const name = shared.join(' ')
+      let group = groups.get(name)
+      if (group === undefined) groups.set(name, (group = [shared, []]))
+      group[1].push([id, [scheduleId, scheduledAt, slotStartAt, dueAt, ...(isOwn ? [] : [lane])]])
+    }
+  }
+  return groups.values()
+}
+
+interface Paused {
+  readonly workspace: string
+  readonly key: string
+  readonly revision: number
+  readonly pause: string
+}
+
+/** A pause that came to its end is lifted by nobody but us. */
+function* liftPause(scheduleId: string, cutAt: number, now: number): Steps<void> {
+  const [found] = yield* ask<Paused>(PAUSED, scheduleId)
+  if (found === undefined) return
+  const { workspace, key, revision, pause } = found
+  yield { text: LIFT_PAUSE, values: [now, BY_ITSELF, scheduleId] }
+  yield revise({
+    ...{ scheduleId, workspace, key, kind: 'resumed', revision, at: now, by: BY_ITSELF, cutAt },
+    ...{ before: pauseText(pause), after: pauseText(null) },
+  })
+}
