@@ -1,129 +1,143 @@
 /** Carries out one granted run, as a chain: find the job, read the payload, run with a deadline, name the outcome, settle. */
-import { EverytickError } from '../errors.ts'
 import { toJsonText } from '../json.ts'
 import type { Fact } from '../observe/fact.ts'
-import { Discard, RetryAfter } from '../run/control.ts'
 import { type Outcome, settle } from '../run/settle.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
-import { createContext, type JobContext } from './context.ts'
+import { type ContextTools, type JobContext, RunContext } from './context.ts'
 import type { Endings } from './endings.ts'
-import type { Held, StopReason } from './grants.ts'
-import type { Heartbeat } from './heartbeat.ts'
+import type { Held, SettleAnswer } from './grants.ts'
+import { outcomeOfThrown } from './outcome.ts'
 import { report } from './report.ts'
 import type { RetryBudgets } from './retry-budgets.ts'
 import { runError } from './run-error.ts'
 import type { Settler } from './settler.ts'
+import { promiseOf, watch } from './watch.ts'
 
 /** A job as the engine needs it. */
 export interface EngineJob {
   readonly name: string
-  /** Checks and converts a stored payload; it may be older than the code. */
+  /** Checks and converts a stored payload, which may be older than the code; a promise where that takes time. */
   parse(payload: unknown): unknown
   run(payload: never, ctx: JobContext): unknown
 }
 
-export interface AttemptOptions {
+export interface AttemptOptions extends ContextTools {
   readonly jobs: ReadonlyMap<string, EngineJob>
   readonly clock: Clock
   readonly timers: Timers
-  readonly heartbeat: Heartbeat
   readonly settler: Settler
   readonly budgets: RetryBudgets
   readonly workerId: string
-  readonly leaseMs: number
   readonly random: () => number
   readonly onFact: (fact: Fact) => void
   readonly onEnd: Endings
 }
 
+/** Whoever gave the slot is told when it is free, and when there is nothing more to write. */
+export interface Slots {
+  ended(held: Held, at: number): void
+  settled(held: Held): void
+}
+
 /** How long a run of an unknown job rests before the next worker may look at it. */
 const UNKNOWN_JOB_REST_MS = 5000
-/** How long work that was told to stop may take before its slot is given to others. */
-const STOP_GRACE_MS = { cancelled: 10_000, lease_lost: 10_000, stopping: 1000 }
+const RETURNED_NOTHING: Outcome = { kind: 'returned', result: null }
 
-/** Calls `ended` when the work is over and its slot free, resolves when the verdict is written; never rejects. */
-export async function attempt(held: Held, options: AttemptOptions, ended: () => void): Promise<void> {
-  const { clock, random, settler, budgets, workerId, onFact } = options
-  const { run } = held
-  const startedAt = clock.elapsed()
-  onFact({ kind: 'run.started', run, at: clock.now() })
-  const outcome = await carryOut(held, options)
-  held.ended = true
-  ended()
-  const settled = settle({ ...run, cancelRequested: held.stopped === 'cancelled' }, outcome, random())
-  const verdict = budgets.spend(run.queue, settled)
-  const { progress } = held
-  const answer = await settler.add({ id: run.id, fence: run.fence, workerId, verdict, progress })
-  report(run, { verdict, answer, durationMs: clock.elapsed() - startedAt, onFact })
-  if (answer === 'accepted') options.onEnd(run, verdict)
-}
+/**
+ * Answers a function that carries out one grant, and never throws. Work that ends without waiting for anything costs no
+ * promise: thousands of such runs a second pass here.
+ */
+export function createAttempt(options: AttemptOptions, slots: Slots): (held: Held) => void {
+  const { jobs, clock, timers, random, settler, budgets, workerId, onFact, onEnd } = options
 
-async function carryOut(held: Held, options: AttemptOptions): Promise<Outcome> {
-  const { run } = held
-  const job = options.jobs.get(run.job)
-  if (!job) {
-    options.onFact({ kind: 'job.unknown', run, workerId: options.workerId })
-    return { kind: 'released', delayMs: UNKNOWN_JOB_REST_MS, why: 'unknown_job' }
+  const settled = (held: Held, answer: SettleAnswer): void => {
+    const { run, tookMs } = held
+    const verdict = held.verdict!
+    report(run, { verdict, answer, durationMs: tookMs, onFact })
+    if (answer === 'accepted') onEnd(run, verdict)
+    slots.settled(held)
   }
-  const { timers } = options
-  let cancelTimer = (): void => {}
-  const outcome = await new Promise<Outcome>((end) => {
-    const { timeoutMs } = run.policy
-    if (timeoutMs !== undefined) {
-      const error = new EverytickError('RUN_TIMEOUT', `the attempt took longer than ${timeoutMs} ms`)
-      cancelTimer = timers.set(timeoutMs, () => held.stop('timed_out', error))
-    }
-    held.onStop = (reason) => {
-      cancelTimer()
-      const left = unheeded(reason)
-      cancelTimer = timers.set(reason === 'timed_out' ? 0 : STOP_GRACE_MS[reason], () => end(left))
-    }
-    runHandler(job, held, options).then(end)
-  })
-  cancelTimer()
-  held.onStop = null
-  return outcome
-}
 
-/** How the attempt ends when the handler does not heed its signal. A timeout ends at once: the next attempt is fenced anyway. */
-function unheeded(reason: StopReason): Outcome {
-  switch (reason) {
-    case 'cancelled':
-      return { kind: 'cancelled' }
-    case 'stopping':
-      return { kind: 'released', delayMs: 0, why: 'stopping' }
-    case 'lease_lost':
-      return { kind: 'lost' }
-    case 'timed_out':
-      return {
-        kind: 'timed_out',
-        error: { name: 'EverytickError', message: 'the attempt took longer than its timeout', code: 'RUN_TIMEOUT' },
-      }
+  const end = (held: Held, outcome: Outcome): void => {
+    const { run } = held
+    const at = clock.elapsed()
+    held.tookMs = at - held.startedAt
+    const cancelled = held.stopped === 'cancelled'
+    const attempted = cancelled ? { attempt: run.attempt, policy: run.policy, cancelRequested: true } : run
+    held.verdict = budgets.spend(run.queue, settle(attempted, outcome, random()))
+    held.onSettled = settled
+    settler.add(held)
+    slots.ended(held, at)
+  }
+  const watching = { clock, timers, end }
+
+  return (held) => {
+    const { run } = held
+    const now = clock.now()
+    onFact({ kind: 'run.started', run, at: now })
+    const job = jobs.get(run.job)
+    if (!job) {
+      onFact({ kind: 'job.unknown', run, workerId })
+      end(held, { kind: 'released', delayMs: UNKNOWN_JOB_REST_MS, why: 'unknown_job' })
+      return
+    }
+    const outcome = begin(job, held, new RunContext(held, now, options))
+    if (outcome instanceof Promise) watch(held, outcome, watching)
+    else end(held, outcome)
   }
 }
 
-async function runHandler(job: EngineJob, held: Held, options: AttemptOptions): Promise<Outcome> {
-  const { heartbeat, leaseMs, onFact, clock } = options
+/** Never throws nor rejects. */
+function begin(job: EngineJob, held: Held, ctx: JobContext): Outcome | Promise<Outcome> {
   let payload: unknown
   try {
-    payload = await job.parse(held.run.payload)
+    payload = job.parse(held.run.payload)
+    if (promiseOf(payload)) return beginLater(job, held, { payload, ctx })
   } catch (error) {
-    // The stored payload will not become valid by waiting; an operator may redrive it after a deploy.
-    return { kind: 'discarded', error: runError(error) }
+    return unreadable(error)
   }
+  return carryOut(job, held, { payload, ctx })
+}
+
+interface Given {
+  readonly payload: unknown
+  readonly ctx: JobContext
+}
+
+async function beginLater(job: EngineJob, held: Held, { payload, ctx }: Given): Promise<Outcome> {
+  let read: unknown
   try {
-    const ctx = createContext({ held, startedAt: clock.now(), leaseMs, heartbeat, onFact })
-    const returned = await job.run(payload as never, ctx)
-    if (returned === undefined) return { kind: 'returned', result: null }
+    read = await payload
+  } catch (error) {
+    return unreadable(error)
+  }
+  return carryOut(job, held, { payload: read, ctx })
+}
+
+/** The stored payload will not become valid by waiting; an operator may redrive it after a deploy. */
+const unreadable = (error: unknown): Outcome => ({ kind: 'discarded', error: runError(error) })
+
+function carryOut(job: EngineJob, held: Held, { payload, ctx }: Given): Outcome | Promise<Outcome> {
+  try {
+    const returned = job.run(payload as never, ctx)
+    if (returned === undefined) return RETURNED_NOTHING
+    const promise = promiseOf(returned)
+    if (!promise) return named(job, held, returned)
+    return promise.then(
+      (result) => named(job, held, result),
+      (error: unknown) => outcomeOfThrown(held, error),
+    )
+  } catch (error) {
+    return outcomeOfThrown(held, error)
+  }
+}
+
+function named(job: EngineJob, held: Held, returned: unknown): Outcome {
+  if (returned === undefined) return RETURNED_NOTHING
+  try {
     return { kind: 'returned', result: JSON.parse(toJsonText(returned, { what: `the result of job "${job.name}"` })) }
   } catch (error) {
-    if (error instanceof RetryAfter) return { kind: 'postponed', delayMs: error.delayMs }
-    // JSON_: the work was done, only its result cannot be stored, and doing it again would not help.
-    const hopeless = error instanceof Discard || (error instanceof EverytickError && error.code.startsWith('JSON_'))
-    if (hopeless) return { kind: 'discarded', error: runError(error) }
-    // Work that ends by throwing after it was told to stop has stopped for that reason.
-    if (held.stopped === 'cancelled' || held.stopped === 'stopping') return unheeded(held.stopped)
-    return { kind: 'threw', error: runError(error) }
+    return outcomeOfThrown(held, error)
   }
 }

@@ -5,8 +5,8 @@ import type { Schedule } from '../schedule/schedule.ts'
 import type { Backfill, BackfillProgress } from '../store/contract/backfills.ts'
 import type { Store } from '../store/contract/store.ts'
 import type { Leadership } from './leadership.ts'
+import { POLL_MS, type PollMs } from './poll.ts'
 
-const POLL_MS = 1000
 /** Backfills in one pass. */
 const BATCH = 100
 const PAGE = 1000
@@ -16,6 +16,8 @@ const MAX_STEPS = 20
 export interface BackfillerOptions {
   readonly store: Pick<Store, 'backfills' | 'history' | 'schedules' | 'now'>
   readonly leadership: Leadership
+  /** While there is none. */
+  readonly pollMs: PollMs
   /** Called after every step that was written. */
   readonly onStep: () => void
 }
@@ -25,7 +27,7 @@ export interface Backfiller {
   pass(): Promise<number>
 }
 
-export function createBackfiller({ store, leadership, onStep }: BackfillerOptions): Backfiller {
+export function createBackfiller({ store, leadership, pollMs, onStep }: BackfillerOptions): Backfiller {
   const { backfills, history, schedules } = store
 
   /** How those of its runs that are over ended; one that nobody remembers is over too. */
@@ -81,7 +83,8 @@ export function createBackfiller({ store, leadership, onStep }: BackfillerOption
     async pass() {
       const running = await backfills.list({ state: 'running', limit: BATCH })
       // There is none most of the time, and a lease is a write.
-      if (running.length === 0 || !(await leadership.leads())) return POLL_MS
+      if (running.length === 0) return pollMs()
+      if (!(await leadership.leads())) return POLL_MS
       const failures: unknown[] = []
       // One that cannot be carried on, because its timing cannot be read here, must not hold up the others.
       for (const backfill of running) await carryOn(backfill).catch((error: unknown) => failures.push(error))

@@ -19,9 +19,10 @@ export interface JobContext {
     readonly trigger: string
   }
   readonly workspace: string
-  readonly schedule?: { readonly id: string; readonly key: string; readonly workspace: string }
+  /** Absent when enqueued by hand. */
+  readonly schedule?: { readonly id: string; readonly key: string; readonly workspace: string } | undefined
   /** (previous fire, this fire]: right under catch-up too. Absent when enqueued by hand. */
-  readonly slot?: { readonly start: Date | null; readonly end: Date }
+  readonly slot?: { readonly start: Date | null; readonly end: Date } | undefined
   /** Aborted on timeout, on cancel, when the lease is lost, and when the worker stops. */
   readonly signal: AbortSignal
   readonly log: Logger
@@ -35,48 +36,97 @@ export interface JobContext {
   readonly idempotencyKey: string
 }
 
-export interface ContextOptions {
-  readonly held: Held
-  readonly startedAt: number
+/** What all contexts of one worker share. */
+export interface ContextTools {
   readonly leaseMs: number
   readonly heartbeat: Heartbeat
   readonly onFact: (fact: Fact) => void
 }
 
-export function createContext({ held, startedAt, leaseMs, heartbeat, onFact }: ContextOptions): JobContext {
-  const { run } = held
-  const log = (level: LogLevel) => (message: string, data?: unknown) =>
-    onFact({ kind: 'run.log', run, level, message, ...(data === undefined ? {} : { data }) })
-  const date = (at: number | null): Date | null => (at === null ? null : new Date(at))
-  const renew = async (ms: number): Promise<void> => {
-    if (!(await heartbeat.renew([held], ms))) held.signal.throwIfAborted()
+const dateOf = (at: number | null): Date | null => (at === null ? null : new Date(at))
+
+/**
+ * Made for every run, and most handlers look at little of it: so each part is made when it is asked for. The functions too,
+ * since `({ log, progress })` is how handlers like to take them.
+ */
+export class RunContext implements JobContext {
+  readonly #held: Held
+  readonly #startedAt: number
+  readonly #tools: ContextTools
+  #run: JobContext['run'] | null = null
+  #log: Logger | null = null
+
+  constructor(held: Held, startedAt: number, tools: ContextTools) {
+    this.#held = held
+    this.#startedAt = startedAt
+    this.#tools = tools
   }
-  return {
-    run: {
+
+  get run(): JobContext['run'] {
+    const { run } = this.#held
+    this.#run ??= {
       id: run.id,
       attempt: run.attempt,
       maxAttempts: run.policy.retry.attempts,
       fence: run.fence,
-      scheduledAt: date(run.scheduledAt),
+      scheduledAt: dateOf(run.scheduledAt),
       dueAt: new Date(run.dueAt),
-      startedAt: new Date(startedAt),
+      startedAt: new Date(this.#startedAt),
       trigger: run.trigger,
-    },
-    workspace: run.workspace,
-    ...(run.schedule ? { schedule: { id: run.schedule.id, key: run.schedule.key, workspace: run.workspace } } : {}),
-    ...(run.scheduledAt === null ? {} : { slot: { start: date(run.slotStartAt), end: new Date(run.scheduledAt) } }),
-    get signal() {
-      return held.signal
-    },
-    log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
-    progress(fraction, note) {
+    }
+    return this.#run
+  }
+
+  get workspace(): string {
+    return this.#held.run.workspace
+  }
+
+  get schedule(): JobContext['schedule'] {
+    const { schedule, workspace } = this.#held.run
+    return schedule ? { id: schedule.id, key: schedule.key, workspace } : undefined
+  }
+
+  get slot(): JobContext['slot'] {
+    const { scheduledAt, slotStartAt } = this.#held.run
+    return scheduledAt === null ? undefined : { start: dateOf(slotStartAt), end: new Date(scheduledAt) }
+  }
+
+  get signal(): AbortSignal {
+    return this.#held.signal
+  }
+
+  get log(): Logger {
+    const { run } = this.#held
+    const { onFact } = this.#tools
+    const log = (level: LogLevel) => (message: string, data?: unknown) =>
+      onFact({ kind: 'run.log', run, level, message, ...(data === undefined ? {} : { data }) })
+    this.#log ??= { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
+    return this.#log
+  }
+
+  get progress(): JobContext['progress'] {
+    const held = this.#held
+    return (fraction, note) => {
       if (!(fraction >= 0 && fraction <= 1)) {
         throw new EverytickError('OPTION_INVALID', `progress is a fraction from 0 to 1, not ${String(fraction)}`)
       }
       held.progress = { fraction, ...(note === undefined ? {} : { note: String(note).slice(0, 200) }) }
-    },
-    heartbeat: () => renew(leaseMs),
-    extendLease: (duration) => renew(typeof duration === 'number' ? duration : parseDuration(duration)),
-    idempotencyKey: run.id,
+    }
+  }
+
+  get heartbeat(): JobContext['heartbeat'] {
+    return () => this.#renew(this.#tools.leaseMs)
+  }
+
+  get extendLease(): JobContext['extendLease'] {
+    return (duration) => this.#renew(typeof duration === 'number' ? duration : parseDuration(duration))
+  }
+
+  get idempotencyKey(): string {
+    return this.#held.run.id
+  }
+
+  async #renew(ms: number): Promise<void> {
+    if (!(await this.#tools.heartbeat.renew([this.#held], ms))) this.#held.signal.throwIfAborted()
   }
 }

@@ -5,10 +5,13 @@ import type { EngineOptions } from './engine-options.ts'
 import { createJanitor } from './janitor.ts'
 import { everybodyLeads, type Leadership, leadership } from './leadership.ts'
 import { createPlanner, type Planner } from './planner.ts'
+import { POLL_MS, type PollMs } from './poll.ts'
 import { createReaper } from './reaper.ts'
 
 /** Shorter than the lookahead, so that the next planner takes over before anything is late. */
 const PLANNER_LEASE_MS = 4000
+/** As often as its lease is renewed anyway: what is planned a second later is still planned long before it is due. */
+const PLANNER_POLL_MS = 2000
 const DUTY_LEASE_MS = 5000
 const JANITOR_LEASE_MS = 120_000
 
@@ -23,12 +26,13 @@ export interface Duties {
 
 export interface DutyOptions extends EngineOptions {
   readonly random: () => number
+  readonly pollMs: PollMs
   readonly onEnd: Endings
   readonly onBackfillStep: () => void
 }
 
 export function createDuties(options: DutyOptions): Duties {
-  const { store, clock, workerId, lookaheadMs, retention, random, onFact, onEnd } = options
+  const { store, clock, workerId, lookaheadMs, retention, random, pollMs, onFact, onEnd } = options
   const lead = (name: string, leaseMs: number): Leadership =>
     leadership({ locks: store.locks, clock, name, holder: workerId, leaseMs })
   const leaders = {
@@ -37,11 +41,19 @@ export function createDuties(options: DutyOptions): Duties {
     janitor: lead('janitor', JANITOR_LEASE_MS),
     backfills: lead('backfills', DUTY_LEASE_MS),
   }
+  const planner = createPlanner({ planning: store.planning, leadership: leaders.planner, lookaheadMs, onFact })
   return {
-    planner: createPlanner({ planning: store.planning, leadership: leaders.planner, lookaheadMs, onFact }),
+    planner: {
+      async pass() {
+        const delayMs = await planner.pass()
+        // Who stands by, and who may not hear of a new schedule, looks as often as it says.
+        const patient = delayMs >= POLL_MS && leaders.planner.leading && pollMs() > POLL_MS
+        return patient ? Math.max(delayMs, Math.min(PLANNER_POLL_MS, lookaheadMs / 4)) : delayMs
+      },
+    },
     reaper: createReaper({ claims: store.claims, leadership: leaders.reaper, workerId, random, onEnd, onFact }),
     janitor: createJanitor({ upkeep: store.upkeep, leadership: leaders.janitor, retention }),
-    backfiller: createBackfiller({ store, leadership: leaders.backfills, onStep: options.onBackfillStep }),
+    backfiller: createBackfiller({ store, leadership: leaders.backfills, pollMs, onStep: options.onBackfillStep }),
     release: () => Promise.allSettled(Object.values(leaders).map((leader) => leader.release())),
   }
 }

@@ -3,19 +3,21 @@
 import { EverytickError } from '../errors.ts'
 import type { Verdict } from '../run/settle.ts'
 import { systemTimers } from '../time/timers.ts'
-import { attempt } from './attempt.ts'
+import { createAttempt } from './attempt.ts'
 import { createBeat } from './beat.ts'
 import { createDuties } from './duties.ts'
 import { createEndings } from './endings.ts'
 import type { EngineOptions } from './engine-options.ts'
 import { createFailurePause } from './failure-pause.ts'
-import { createGrants, type Held } from './grants.ts'
+import { createGrants, type Held, type SettleAnswer } from './grants.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { createLanes } from './lanes.ts'
 import { createLoop, type Loop } from './loop.ts'
+import { pollOf } from './poll.ts'
 import { setUpQueues } from './queue-setup.ts'
 import { createRetryBudgets } from './retry-budgets.ts'
 import { createSettler } from './settler.ts'
+import { createUnderWay } from './under-way.ts'
 import { createWorker } from './worker.ts'
 
 export type { EngineOptions, Role } from './engine-options.ts'
@@ -43,15 +45,12 @@ export function createEngine(options: EngineOptions): Engine {
   const onError = (where: string) => (error: unknown, retryInMs: number) =>
     onFact({ kind: 'engine.error', where, error, retryInMs })
 
+  const pollMs = pollOf(store.wake)
   const grants = createGrants()
   const heartbeat = createHeartbeat({ claims: store.claims, clock, grants, leaseMs, onFact })
-  const settler = createSettler({ claims: store.claims, history: store.history, timers, onError: onError('settle') })
-  /** Everything that still has something to be written. */
-  const underWay = new Set<Promise<void>>()
-  const track = (work: Promise<void>): Promise<void> => {
-    underWay.add(work)
-    return work.finally(() => underWay.delete(work))
-  }
+  const { claims, history } = store
+  const settler = createSettler({ claims, history, timers, workerId, onError: onError('settle') })
+  const underWay = createUnderWay()
   /** Grows with everything from which something may follow. */
   let moves = 0
 
@@ -59,6 +58,7 @@ export function createEngine(options: EngineOptions): Engine {
   const lanes = createLanes({
     lanes: store.lanes,
     clock,
+    pollMs,
     onMoved(moved) {
       moves++
       if (moved.some(({ kind }) => kind === 'open')) loops.worker?.wake()
@@ -71,7 +71,7 @@ export function createEngine(options: EngineOptions): Engine {
     freed: (lane) => works && lanes.freed(lane),
     backfillEnded: () => loops.backfiller?.wake(),
     // One that cannot be looked at now is looked at with the next failure.
-    failed: (run) => void track(failurePause.failed(run).catch((error) => onError('failure-pause')(error, 0))),
+    failed: (run) => underWay.track(failurePause.failed(run).catch((error) => onError('failure-pause')(error, 0))),
   })
   const onEnd: typeof endings = (run, verdict) => {
     moves++
@@ -79,22 +79,33 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   const budgets = createRetryBudgets(options.queues, clock)
-  const attemptOptions = { ...options, timers, random, heartbeat, settler, budgets, onEnd }
   const worker = createWorker({
-    claims: store.claims,
+    claims,
     clock,
     grants,
     queues: options.queues,
     workerId,
     leaseMs,
-    attempt(held, ended) {
+    pollMs,
+    attempt(held) {
       moves++
-      return track(attempt(held, attemptOptions, ended))
+      underWay.begin()
+      carryOut(held)
     },
-    cancel: (held) => void track(giveUp(held, { kind: 'final', state: 'cancelled' })),
+    cancel: (held) => giveUp(held, { kind: 'final', state: 'cancelled' }),
     wake: () => loops.worker?.wake(),
   })
-  const duties = createDuties({ ...options, random, onEnd, onBackfillStep: () => moves++ })
+  const carryOut = createAttempt(
+    { ...options, timers, random, heartbeat, settler, budgets, onEnd },
+    {
+      ended: worker.slots.ended,
+      settled(held) {
+        worker.slots.settled(held)
+        underWay.end()
+      },
+    },
+  )
+  const duties = createDuties({ ...options, random, pollMs, onEnd, onBackfillStep: () => moves++ })
 
   const beat = createBeat(options, () => worker.busy)
 
@@ -137,30 +148,34 @@ export function createEngine(options: EngineOptions): Engine {
   /** Nothing more is begun; what never was goes back, also what may happen at most once, because it has not happened. */
   const handBack = (): void => {
     const verdict = { kind: 'again', delayMs: 0, reason: 'released', counts: false, error: null } as const
-    for (const held of worker.close()) track(giveUp(held, verdict))
+    for (const held of worker.close()) giveUp(held, verdict)
   }
 
   /** Hands back or ends a run that was granted and never begun. */
-  const giveUp = async (held: Held, verdict: Verdict): Promise<void> => {
+  const giveUp = (held: Held, verdict: Verdict): void => {
+    underWay.begin()
+    held.verdict = verdict
+    held.onSettled = givenUp
+    settler.add(held)
+  }
+
+  const givenUp = (held: Held, answer: SettleAnswer): void => {
     const { run } = held
-    held.ended = true
-    const answer = await settler.add({ id: run.id, fence: run.fence, workerId, verdict })
     grants.remove(held)
-    if (answer !== 'accepted' || verdict.kind !== 'final') return
+    underWay.end()
+    if (answer !== 'accepted' || held.verdict?.kind !== 'final') return
     onFact({ kind: 'run.cancelled', run })
-    onEnd(run, verdict)
+    onEnd(run, held.verdict)
   }
 
   /** Waits until nothing is under way, but no longer than `ms`. */
   const patience = (ms: number): Promise<void> =>
     new Promise((resolve) => {
       const cancel = timers.set(ms, resolve)
-      const wait = async (): Promise<void> => {
-        while (underWay.size > 0) await Promise.all(underWay)
+      void underWay.none().then(() => {
         cancel()
         resolve()
-      }
-      void wait()
+      })
     })
 
   return {
@@ -170,8 +185,14 @@ export function createEngine(options: EngineOptions): Engine {
       try {
         await setUpQueues(store.queues, options.queues)
         unlisten = await store.wake.listen(({ kind }) => {
-          if (kind === 'runs' || kind === 'all') loops.worker?.wake()
-          if (kind === 'schedules' || kind === 'all') loops.planner?.wake()
+          if (kind === 'runs' || kind === 'all') {
+            loops.worker?.wake()
+            lanes.heard()
+          }
+          if (kind === 'schedules' || kind === 'all') {
+            loops.planner?.wake()
+            loops.backfiller?.wake()
+          }
           // Not on `all`: a renewal is a write, and two processes on one file would wake each other for ever.
           if (kind === 'cancels') loops.heartbeat?.wake()
         })
@@ -197,8 +218,8 @@ export function createEngine(options: EngineOptions): Engine {
         if (works) await lanes.sweep()
         if (schedules) await duties.backfiller.pass()
         if (works) await worker.pass()
-        for (let turn = 0; turn < QUIET_TURNS && underWay.size > 0; turn++) await new Promise(setImmediate)
-        if (underWay.size === 0) await settler.idle()
+        for (let turn = 0; turn < QUIET_TURNS && underWay.count > 0; turn++) await new Promise(setImmediate)
+        if (underWay.count === 0) await settler.idle()
       }
     },
     crash() {

@@ -1,21 +1,35 @@
 /** The runs this worker holds right now, with the local end of each lease; who renews and who executes them is decided elsewhere. */
 import type { Progress, Run } from '../run/run.ts'
+import type { Verdict } from '../run/settle.ts'
+
+/** Whether a verdict counted: it does not when the lease was another's by then. */
+export type SettleAnswer = 'accepted' | 'refused'
 
 /** Why the work was told to stop. */
 export type StopReason = 'lease_lost' | 'cancelled' | 'timed_out' | 'stopping'
 
-/** One grant. It has a life of its own: it is renewed, may be told to stop, and ends. */
+/**
+ * One grant. It has a life of its own: it is renewed, may be told to stop, and ends. What is to happen then are functions
+ * that take the grant, so that those which do the same for every grant are made once.
+ */
 export class Held {
   readonly run: Run
   /** Local elapsed time after which the lease may be another worker's. */
   leaseEndsAt: number
+  /** Local elapsed time at which its work began, and how long it took. */
+  startedAt = 0
+  tookMs = 0
   progress: Progress | null = null
-  /** The work is over, and only its verdict is still to be written: there is nobody left to tell to stop. */
-  ended = false
+  /** What is to be written; once it is there the work is over, and there is nobody left to tell to stop. */
+  verdict: Verdict | null = null
+  /** Called when the verdict is written, or refused. */
+  onSettled: ((held: Held, answer: SettleAnswer) => void) | null = null
   /** Set once: the first reason stays. */
   stopped: StopReason | null = null
   /** Called when the work is told to stop, by whoever carries it out. */
-  onStop: ((reason: StopReason) => void) | null = null
+  onStop: ((held: Held, reason: StopReason) => void) | null = null
+  /** Where it stands among the grants; -1 when it is none any more. */
+  place = -1
   #error: Error | null = null
   #abort: AbortController | null = null
 
@@ -37,7 +51,7 @@ export class Held {
     this.stopped = reason
     this.#error = error
     this.#abort?.abort(error)
-    this.onStop?.(reason)
+    this.onStop?.(this, reason)
     return true
   }
 }
@@ -50,20 +64,24 @@ export interface Grants {
 }
 
 export function createGrants(): Grants {
-  const held = new Map<string, Held>()
+  /** In no order: the last takes the place of one that goes. */
+  const all: Held[] = []
   return {
     add(run, leaseEndsAt) {
-      const grant = new Held(run, leaseEndsAt)
-      held.set(run.id, grant)
-      return grant
+      const held = new Held(run, leaseEndsAt)
+      held.place = all.push(held) - 1
+      return held
     },
-    remove(grant) {
-      // A run granted to us again meanwhile is another grant.
-      if (held.get(grant.run.id) === grant) held.delete(grant.run.id)
+    remove(held) {
+      if (held.place < 0) return
+      const last = all.pop()!
+      if (last !== held) all[held.place] = last
+      last.place = held.place
+      held.place = -1
     },
-    all: () => [...held.values()],
+    all: () => all.slice(),
     get size() {
-      return held.size
+      return all.length
     },
   }
 }

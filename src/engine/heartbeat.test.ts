@@ -69,7 +69,7 @@ describe('a heartbeat', () => {
 
   it('does not take a verdict that was just written for a lease that was lost', async () => {
     const { held, heartbeat } = await granted()
-    held.ended = true
+    held.verdict = { kind: 'final', state: 'succeeded', result: null }
     await settle(held)
     await heartbeat.pass()
     expect(facts).toEqual([])

@@ -2,9 +2,8 @@
 import { decideLane, type LaneMove } from '../plan/overlap.ts'
 import type { LaneStore } from '../store/contract/lanes.ts'
 import type { Clock } from '../time/clock.ts'
+import { POLL_MS, type PollMs } from './poll.ts'
 
-/** All lanes are looked at this often, whoever ended what in them. */
-const POLL_MS = 1000
 /** Lanes in one look; what is left is for the next round. */
 const BATCH = 200
 const MAX_ROUNDS = 20
@@ -12,6 +11,8 @@ const MAX_ROUNDS = 20
 export interface LanesOptions {
   readonly lanes: LaneStore
   readonly clock: Clock
+  /** How often all lanes are looked at while there is nobody in any of them. */
+  readonly pollMs: PollMs
   /** Called with the moves that were asked for. */
   readonly onMoved: (moves: readonly LaneMove[]) => void
   /** Asks for another pass soon. */
@@ -25,15 +26,24 @@ export interface Lanes {
   sweep(): Promise<void>
   /** The open run of this lane has ended here: whoever is next need not wait for the poll. */
   freed(lane: string): void
+  /** New runs were told of, and some may stand in lanes. */
+  heard(): void
 }
 
-export function createLanes({ lanes, clock, onMoved, wake }: LanesOptions): Lanes {
+export function createLanes({ lanes, clock, pollMs, onMoved, wake }: LanesOptions): Lanes {
   const free = new Set<string>()
   let sweptAt = Number.NEGATIVE_INFINITY
+  /** Whether nobody was in any lane when all of them were last looked at, and no new run was told of since. */
+  let quiet = false
+  const sweepAt = (): number => sweptAt + (quiet ? pollMs() : POLL_MS)
+
+  /** What the last look at all lanes said. */
+  let empty = false
 
   /** Answers the moves it asked for, '' when another look would find nothing. */
   const round = async (before: string, of?: readonly string[]): Promise<string> => {
     const looked = await lanes.look({ limit: BATCH, ...(of ? { of } : {}) })
+    if (looked.empty !== undefined) empty = looked.empty
     const moves = looked.lanes.map((lane) => decideLane(lane, looked.now)).filter(({ length }) => length > 0)
     const words = moves.length === 0 ? '' : JSON.stringify(moves)
     // The same again: somebody holds these lanes, and the next poll is soon enough.
@@ -54,7 +64,13 @@ export function createLanes({ lanes, clock, onMoved, wake }: LanesOptions): Lane
   const sweep = async (): Promise<void> => {
     const at = clock.elapsed()
     free.clear()
-    await rounds()
+    quiet = true
+    empty = false
+    await rounds().catch((error: unknown) => {
+      quiet = false
+      throw error
+    })
+    if (!empty) quiet = false
     // Only now: after a failure the next pass looks at all of them, and so at those that were freed.
     sweptAt = at
   }
@@ -73,12 +89,17 @@ export function createLanes({ lanes, clock, onMoved, wake }: LanesOptions): Lane
   return {
     sweep,
     async pass() {
-      if (clock.elapsed() - sweptAt >= POLL_MS) await sweep()
+      if (clock.elapsed() >= sweepAt()) await sweep()
       else await serveFreed()
-      return free.size > 0 ? 0 : Math.max(1, sweptAt + POLL_MS - clock.elapsed())
+      return free.size > 0 ? 0 : Math.max(1, sweepAt() - clock.elapsed())
     },
     freed(lane) {
       free.add(lane)
+      wake()
+    },
+    heard() {
+      if (!quiet) return
+      quiet = false
       wake()
     },
   }

@@ -6,6 +6,8 @@ export interface Leadership {
   /** Takes or keeps the lease; asks the store only when less than half of it is left. */
   leads(): Promise<boolean>
   release(): Promise<void>
+  /** Whether it did when it was last asked. */
+  readonly leading: boolean
 }
 
 export interface LeadershipOptions {
@@ -20,6 +22,9 @@ export function leadership({ locks, clock, name, holder, leaseMs }: LeadershipOp
   let lock: Lock | null = null
   let renewAt = 0
   return {
+    get leading() {
+      return lock !== null
+    },
     async leads() {
       const now = clock.elapsed()
       if (lock && now < renewAt) return true
@@ -36,4 +41,4 @@ export function leadership({ locks, clock, name, holder, leaseMs }: LeadershipOp
 }
 
 /** For duties that every node may do beside the others. */
-export const everybodyLeads: Leadership = { leads: async () => true, release: async () => {} }
+export const everybodyLeads: Leadership = { leads: async () => true, release: async () => {}, leading: true }

@@ -2,7 +2,7 @@
 import type { Fact } from '../observe/fact.ts'
 import type { Run } from '../run/run.ts'
 import type { Verdict } from '../run/settle.ts'
-import type { SettleAnswer } from './settler.ts'
+import type { SettleAnswer } from './grants.ts'
 
 export interface Report {
   readonly verdict: Verdict

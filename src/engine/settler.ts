@@ -2,11 +2,11 @@
 import type { ClaimStore, Settlement } from '../store/contract/claims.ts'
 import type { HistoryStore } from '../store/contract/history.ts'
 import type { Timers } from '../time/timers.ts'
-
-export type SettleAnswer = 'accepted' | 'refused'
+import type { Held, SettleAnswer } from './grants.ts'
 
 export interface Settler {
-  add(settlement: Settlement): Promise<SettleAnswer>
+  /** Writes the verdict of this grant and then calls its `onSettled`. */
+  add(held: Held): void
   /** Resolves when nothing is waiting or under way. */
   idle(): Promise<void>
   /** Forgets what is waiting, as a crash would. */
@@ -17,66 +17,73 @@ export interface SettlerOptions {
   readonly claims: ClaimStore
   readonly history: HistoryStore
   readonly timers: Timers
+  readonly workerId: string
   readonly onError: (error: unknown, retryInMs: number) => void
-}
-
-interface Waiting {
-  readonly settlement: Settlement
-  readonly answer: (answer: SettleAnswer) => void
 }
 
 const MAX_BATCH = 1000
 const RETRY_MS = 200
 
-export function createSettler({ claims, history, timers, onError }: SettlerOptions): Settler {
-  let waiting: Waiting[] = []
+export function createSettler({ claims, history, timers, workerId, onError }: SettlerOptions): Settler {
+  let waiting: Held[] = []
   let working: Promise<void> | null = null
   let crashed = false
 
+  const settlementOf = ({ run, verdict, progress }: Held): Settlement => ({
+    id: run.id,
+    fence: run.fence,
+    workerId,
+    verdict: verdict!,
+    progress,
+  })
+
   /** After an error nobody knows whether the batch was written: what history already shows under our fence was. */
-  const stillOpen = async (batch: readonly Waiting[]): Promise<Waiting[]> => {
-    const open: Waiting[] = []
-    for (const item of batch) {
-      const run = await history.run(item.settlement.id)
-      const written = run !== null && run.finishedAt !== null && run.fence === item.settlement.fence
-      if (written && item.settlement.verdict.kind === 'final' && run.state === item.settlement.verdict.state)
-        item.answer('accepted')
-      else open.push(item)
-    }
-    return open
+  const isWritten = async ({ run: { id, fence }, verdict }: Held): Promise<boolean> => {
+    const run = await history.run(id)
+    if (run === null || run.finishedAt === null || run.fence !== fence) return false
+    return verdict!.kind === 'final' && run.state === verdict!.state
   }
 
-  const write = async (batch: Waiting[]): Promise<void> => {
-    for (let open = batch, doubtful = false; open.length > 0 && !crashed; doubtful = true) {
+  /** Tells of those only when it knows of all: nobody may be told twice. */
+  const stillOpen = async (batch: readonly Held[]): Promise<readonly Held[]> => {
+    const written: boolean[] = []
+    for (const held of batch) written.push(await isWritten(held))
+    for (const held of batch.filter((_, i) => written[i])) held.onSettled!(held, 'accepted')
+    return batch.filter((_, i) => !written[i])
+  }
+
+  const write = async (batch: readonly Held[]): Promise<void> => {
+    let open = batch
+    for (let doubtful = false; open.length > 0 && !crashed; doubtful = true) {
+      let answers: SettleAnswer[]
       try {
         if (doubtful) open = await stillOpen(open)
-        const answers = await claims.settle(open.map(({ settlement }) => settlement))
-        for (const [i, item] of open.entries()) item.answer(answers[i]!)
-        return
+        answers = await claims.settle(open.map(settlementOf))
       } catch (error) {
         onError(error, RETRY_MS)
         await new Promise<void>((resolve) => timers.set(RETRY_MS, resolve))
+        continue
       }
+      for (let i = 0; i < open.length; i++) open[i]!.onSettled!(open[i]!, answers[i]!)
+      return
     }
   }
 
   const drain = async (): Promise<void> => {
     while (waiting.length > 0 && !crashed) {
-      const batch = waiting.slice(0, MAX_BATCH)
-      waiting = waiting.slice(MAX_BATCH)
+      const batch = waiting
+      waiting = batch.splice(MAX_BATCH)
       await write(batch)
     }
     working = null
   }
 
   return {
-    add(settlement) {
-      return new Promise((answer) => {
-        if (crashed) return
-        waiting.push({ settlement, answer })
-        // The next microtask gathers everything that finishes in this turn.
-        working ??= Promise.resolve().then(drain)
-      })
+    add(held) {
+      if (crashed) return
+      waiting.push(held)
+      // The next microtask gathers everything that finishes in this turn.
+      working ??= Promise.resolve().then(drain)
     },
     async idle() {
       while (working) await working

@@ -1,21 +1,22 @@
 /** Claims runs for its queues and keeps their slots busy; how one run is carried out is `attempt.ts`. */
 
 import { isLimited, type QueueLimits } from '../run/queue-limits.ts'
-import type { Run } from '../run/run.ts'
 import type { Claimed, ClaimStore, Wanted } from '../store/contract/claims.ts'
 import type { Clock } from '../time/clock.ts'
-import type { Grants, Held } from './grants.ts'
+import type { Slots } from './attempt.ts'
+import type { Grants, Held, StopReason } from './grants.ts'
+import { POLL_MS, type PollMs } from './poll.ts'
 import { createPrefetch, type Prefetch } from './prefetch.ts'
 import { createTurns, type Turns } from './turns.ts'
 
-/** The poll is the truth; hints and exact timers make it rare that it finds something. */
-const POLL_MS = 1000
 /** Two claims in a row are at least this far apart, so that a stream of single runs is claimed in small groups. */
 const MIN_PAUSE_MS = 1
 /** With so many verdicts waiting for the database, more work would only make it worse. */
 const MAX_UNWRITTEN = 5000
 /** How often the rate of a queue is looked at. */
 const RATE_MS = 50
+/** Work that waits for nothing is started for so long at a time; then others of this process have their turn. */
+const SLICE_MS = 10
 
 /** A queue as this process serves it. */
 export interface QueueOptions {
@@ -34,8 +35,10 @@ export interface WorkerOptions {
   readonly queues: Readonly<Record<string, QueueOptions>>
   readonly workerId: string
   readonly leaseMs: number
-  /** Carries out one run: calls `ended` when its slot is free, resolves when its verdict is written; never rejects. */
-  readonly attempt: (held: Held, ended: () => void) => Promise<void>
+  /** Hints and exact timers make it rare that a poll finds something. */
+  readonly pollMs: PollMs
+  /** Begins one run, and tells `slots` of its end, which may be at once; never throws. */
+  readonly attempt: (held: Held) => void
   /** Ends a run that was cancelled before it was begun. */
   readonly cancel: (held: Held) => void
   /** Asks for another pass soon. */
@@ -47,6 +50,8 @@ export interface Worker {
   pass(): Promise<number>
   /** No new claims and nothing started from the buffer; answers what was buffered. */
   close(): Held[]
+  /** Where attempts tell of their end. */
+  readonly slots: Slots
   /** Runs being carried out right now. */
   readonly busy: number
 }
@@ -57,8 +62,15 @@ interface Queue {
   /** None where others wait for what this process would only hold. */
   readonly prefetch: Prefetch | null
   readonly turns: Turns
+  /** What is held and not begun; those before `first` are. */
   buffer: Held[]
+  first: number
   running: number
+  /** Whether slots are being filled right now; a run that ends meanwhile need not do so. */
+  filling: boolean
+  /** Whether a slot came free since the last pass, and whether another pass was asked for because of that. */
+  freed: boolean
+  asked: boolean
   /** Ended since the rate was last looked at, and when that was. */
   ended: number
   since: number
@@ -77,45 +89,81 @@ export function createWorker(options: WorkerOptions): Worker {
       prefetch: isLimited(limits) ? null : createPrefetch(),
       turns: createTurns(),
       buffer: [],
+      first: 0,
       running: 0,
+      filling: false,
+      freed: false,
+      asked: false,
       ended: 0,
       since: clock.elapsed(),
     })
   }
 
-  const capacity = (queue: Queue): number => queue.concurrency + (queue.prefetch?.size() ?? 0)
-  const room = (queue: Queue): number => Math.max(0, capacity(queue) - queue.running - queue.buffer.length)
+  /** Nobody says when another process ends what a queue may do no more of. */
+  const limited = Object.values(options.queues).some(({ limits }) => isLimited(limits))
 
+  const buffered = (queue: Queue): number => queue.buffer.length - queue.first
+  const capacity = (queue: Queue): number => queue.concurrency + (queue.prefetch?.size() ?? 0)
+  const room = (queue: Queue): number => Math.max(0, capacity(queue) - queue.running - buffered(queue))
+  /** Asking again for every free slot would be one round trip each; half a buffer is worth one. */
+  const isWorthAsking = (queue: Queue): boolean => buffered(queue) === 0 || room(queue) * 2 >= capacity(queue)
+
+  /** One after another rather than one out of the other's end, or work that waits for nothing would pile up on the stack. */
   const fill = (queue: Queue): void => {
-    while (open && queue.running < queue.concurrency && queue.buffer.length > 0) start(queue, queue.buffer.shift()!)
+    if (queue.filling) return
+    queue.filling = true
+    const until = clock.elapsed() + SLICE_MS
+    let now = 0
+    while (open && now < until && queue.running < queue.concurrency && buffered(queue) > 0) {
+      now = clock.elapsed()
+      start(queue, queue.buffer[queue.first++]!, now)
+      // The question should be on its way while the rest is worked on.
+      if (askWhenWorth(queue)) break
+    }
+    queue.filling = false
+    if (open && queue.running < queue.concurrency && buffered(queue) > 0) setImmediate(fill, queue)
   }
 
-  const start = (queue: Queue, held: Held): void => {
+  /** Once until the next pass; answers whether it did. */
+  const askWhenWorth = (queue: Queue): boolean => {
+    if (!open || !queue.freed || queue.asked || !isWorthAsking(queue)) return false
+    queue.asked = true
+    options.wake()
+    return true
+  }
+
+  const start = (queue: Queue, held: Held, now: number): void => {
     held.onStop = null
     // A worker that slept past its lease must not start what may be another's by now; the reaper hands it on.
-    if (held.stopped || held.leaseEndsAt <= clock.elapsed()) {
+    if (held.stopped || held.leaseEndsAt <= now) {
       grants.remove(held)
       return
     }
     queue.running++
     unwritten++
-    const ended = (): void => {
-      queue.running--
-      measure(queue)
-      fill(queue)
-      // Asking again for every free slot would be one round trip each; half a buffer is worth one.
-      if (open && (queue.buffer.length === 0 || room(queue) * 2 >= capacity(queue))) options.wake()
-    }
-    // The lease is renewed until the verdict is written, which may take a while when the database is away.
-    options.attempt(held, ended).then(() => {
-      grants.remove(held)
-      if (unwritten-- === MAX_UNWRITTEN) options.wake()
-    })
+    held.startedAt = now
+    options.attempt(held)
   }
 
-  const measure = (queue: Queue): void => {
+  const slots: Slots = {
+    ended(held, at) {
+      const queue = queues.get(held.run.queue)!
+      queue.running--
+      queue.freed = true
+      measure(queue, at)
+      if (queue.filling) return
+      fill(queue)
+      askWhenWorth(queue)
+    },
+    // The lease is renewed until the verdict is written, which may take a while when the database is away.
+    settled(held) {
+      grants.remove(held)
+      if (unwritten-- === MAX_UNWRITTEN) options.wake()
+    },
+  }
+
+  const measure = (queue: Queue, now: number): void => {
     queue.ended++
-    const now = clock.elapsed()
     if (now - queue.since < RATE_MS) return
     queue.prefetch?.ended(queue.ended, now - queue.since)
     queue.ended = 0
@@ -123,24 +171,28 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   /** A run that is cancelled while it waits here need not wait for a slot to hear of it. */
-  const buffer = (queue: Queue, run: Run, leaseEndsAt: number): void => {
-    const held = grants.add(run, leaseEndsAt)
-    held.onStop = (reason) => {
-      if (reason !== 'cancelled' || !queue.buffer.includes(held)) return
-      queue.buffer = queue.buffer.filter((each) => each !== held)
-      options.cancel(held)
-    }
-    queue.buffer.push(held)
+  const stoppedWaiting = (held: Held, reason: StopReason): void => {
+    const queue = queues.get(held.run.queue)!
+    const place = reason === 'cancelled' ? queue.buffer.indexOf(held, queue.first) : -1
+    if (place < 0) return
+    queue.buffer.splice(place, 1)
+    options.cancel(held)
   }
 
   /** Answers whether the next claim may find more at once. */
   const take = (wanted: readonly Wanted[], claimed: Claimed, leaseEndsAt: number): boolean => {
     const counts = new Map<string, number>()
+    for (const queue of queues.values()) queue.buffer.splice(0, queue.first)
+    for (const queue of queues.values()) queue.first = 0
     for (const run of claimed.runs) {
-      // Cancelled while the attempt before was being settled: there is nothing to begin.
-      if (run.cancelRequested) options.cancel(grants.add(run, leaseEndsAt))
-      else buffer(queues.get(run.queue)!, run, leaseEndsAt)
+      const held = grants.add(run, leaseEndsAt)
       counts.set(run.queue, (counts.get(run.queue) ?? 0) + 1)
+      // Cancelled while the attempt before was being settled: there is nothing to begin.
+      if (run.cancelRequested) options.cancel(held)
+      else {
+        held.onStop = stoppedWaiting
+        queues.get(run.queue)!.buffer.push(held)
+      }
     }
     let short = 0
     let more = false
@@ -155,27 +207,36 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   return {
+    slots,
     async pass() {
       const wanted: Wanted[] = []
       for (const queue of queues.values()) {
-        const limit = room(queue)
+        queue.freed = false
+        queue.asked = false
+        const limit = isWorthAsking(queue) ? room(queue) : 0
         if (limit > 0) wanted.push({ queue: queue.name, limit, ...queue.turns.next() })
       }
-      // Woken again when a slot is free.
-      if (!open || wanted.length === 0 || unwritten >= MAX_UNWRITTEN) return Number.POSITIVE_INFINITY
+      if (!open || wanted.length === 0 || unwritten >= MAX_UNWRITTEN) {
+        // Woken again when a slot is free.
+        for (const queue of queues.values()) fill(queue)
+        return Number.POSITIVE_INFINITY
+      }
       const askedAt = clock.elapsed()
       const claimed = await claims.claim({ workerId, leaseMs, wanted })
       const more = take(wanted, claimed, askedAt + leaseMs)
       for (const queue of queues.values()) fill(queue)
       if (more) return MIN_PAUSE_MS
-      const untilDue = claimed.nextDueAt === null ? POLL_MS : claimed.nextDueAt - claimed.now
-      return Math.min(POLL_MS, Math.max(MIN_PAUSE_MS, untilDue))
+      const untilDue = claimed.nextDueAt === null ? Number.POSITIVE_INFINITY : claimed.nextDueAt - claimed.now
+      return Math.min(limited ? POLL_MS : options.pollMs(), Math.max(MIN_PAUSE_MS, untilDue))
     },
     close() {
       open = false
-      const buffered = [...queues.values()].flatMap((queue) => queue.buffer)
-      for (const queue of queues.values()) queue.buffer = []
-      return buffered
+      const left = [...queues.values()].flatMap(({ buffer, first }) => buffer.slice(first))
+      for (const queue of queues.values()) {
+        queue.buffer = []
+        queue.first = 0
+      }
+      return left
     },
     get busy() {
       return [...queues.values()].reduce((sum, { running }) => sum + running, 0)

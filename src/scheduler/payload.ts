@@ -39,27 +39,47 @@ export async function storablePayload(
   return stored
 }
 
-/** What the handler gets; a stored payload may be older than the schema. */
-export async function parsePayload(schema: PayloadSchema, stored: unknown, where: string): Promise<unknown> {
-  let answer = await validate(schema, stored, where)
+/**
+ * What the handler gets; a stored payload may be older than the schema. A promise only where the schema takes time, or finds
+ * fault: most answer at once that all is well, and thousands a second are asked.
+ */
+export function parsePayload(schema: PayloadSchema, stored: unknown, where: string): unknown {
+  const answer = validate(schema, stored, where)
+  if (!(answer instanceof Promise) && !answer.issues) return answer.value
+  return judged({ schema, stored, answer }, where)
+}
+
+interface Judged {
+  readonly schema: PayloadSchema
+  readonly stored: unknown
+  readonly answer: Validated<unknown> | Promise<Validated<unknown>>
+}
+
+async function judged({ schema, stored, answer: first }: Judged, where: string): Promise<unknown> {
+  let answer = await first
   // JSON has no undefined: a payload that was left out is stored as null, and means whichever of both the schema takes.
   if (answer.issues && stored === null) {
     const absent = await validate(schema, undefined, where)
     if (!absent.issues) answer = absent
   }
   if (!answer.issues) return answer.value
-  const [first, ...more] = answer.issues
+  const [issue, ...more] = answer.issues
   const rest = more.length === 0 ? '' : ` (and ${more.length} more)`
-  throw new EverytickError('PAYLOAD_INVALID', `${where}: ${pathText(first)}: ${first?.message ?? 'refused'}${rest}`, {
+  throw new EverytickError('PAYLOAD_INVALID', `${where}: ${pathText(issue)}: ${issue?.message ?? 'refused'}${rest}`, {
     hint: 'change the payload, or the schema of the job',
   })
 }
 
-async function validate(schema: PayloadSchema, value: unknown, where: string): Promise<Validated<unknown>> {
-  try {
-    return await schema['~standard'].validate(value)
-  } catch (cause) {
+function validate(schema: PayloadSchema, value: unknown, where: string): Judged['answer'] {
+  const failed = (cause: unknown): never => {
     throw new EverytickError('PAYLOAD_INVALID', `${where}: the schema itself failed: ${String(cause)}`, { cause })
+  }
+  try {
+    const answer = schema['~standard'].validate(value)
+    // Asked in the way of `await`, since a schema may bring promises of its own kind.
+    return 'then' in answer ? Promise.resolve(answer).catch(failed) : answer
+  } catch (cause) {
+    return failed(cause)
   }
 }
 

@@ -141,6 +141,23 @@ describe('a handler', () => {
     expect((await look()).run).toMatchObject({ state: 'cancelled' })
   })
 
+  it('may take its context apart', async () => {
+    const look = await runOnce(({ run, workspace, log, progress, heartbeat, idempotencyKey }) => {
+      log.debug('half way')
+      progress(0.5, 'half way')
+      return heartbeat().then(() => [run.attempt, run.id === idempotencyKey, workspace])
+    })
+    const progress = { fraction: 0.5, note: 'half way' }
+    expect((await look()).run).toMatchObject({ state: 'succeeded', result: [1, true, 'default'], progress })
+  })
+
+  it('that answers something like a promise is waited for', async () => {
+    const later = (resolve: (sent: number) => void) => void queueMicrotask(() => resolve(3))
+    // biome-ignore lint/suspicious/noThenProperty: what this is about
+    const { run } = await (await runOnce(() => ({ then: later })))()
+    expect(run).toMatchObject({ state: 'succeeded', result: 3 })
+  })
+
   it('sees its slot, its attempt and one idempotency key for all attempts', async () => {
     const seen: JobContext[] = []
     await runOnce((ctx) => {
@@ -150,7 +167,7 @@ describe('a handler', () => {
     await t.advance('1m')
     expect(seen.map(({ run }) => run.attempt)).toEqual([1, 2])
     expect(new Set(seen.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
-    expect(seen[0]).not.toHaveProperty('slot')
+    expect(seen[0]!.slot).toBeUndefined()
   })
 })
 

@@ -8,13 +8,20 @@ export interface LanePage {
   readonly limit: number
 }
 
+export interface LanesSeen {
+  readonly now: number
+  readonly lanes: readonly Lane[]
+  /** Whether no run at all stands behind a gate, so that there is nothing to look for until new runs are told of; absent where nobody looked. */
+  readonly empty?: boolean
+}
+
 export interface LaneStore {
   /**
    * Lanes in which none is open though a run is due within OPEN_AHEAD_MS, or in which a closed run has come due. Each with
    * its open run and the first hundred behind the gate, in nominal order (`scheduledAt`, or `dueAt` where there is none,
    * then id).
    */
-  look(page: LanePage): Promise<{ readonly now: number; readonly lanes: readonly Lane[] }>
+  look(page: LanePage): Promise<LanesSeen>
   /**
    * Each lane's moves wholly or not at all; those of a lane that has changed meanwhile so that they do not apply are left
    * undone, silently: the next look sees it as it is. Never are two runs of one lane open.

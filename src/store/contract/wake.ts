@@ -13,4 +13,6 @@ export type Hint =
 export interface WakeStore {
   /** Calls back until the answered function is called; survives lost connections by itself. */
   listen(onHint: (hint: Hint) => void): Promise<() => Promise<void>>
+  /** Whether what other processes say arrives here at present, as far as anybody can tell; absent where that is not known. */
+  hears?(): boolean
 }

@@ -18,6 +18,8 @@ interface Row {
   now: number
   /** The last lane that was passed through; null when all were. */
   reached: string | null
+  /** Whether there was no lane to pass through. */
+  empty: boolean
   lane: string | null
   id: string
   schedule_id: string | null
@@ -49,7 +51,8 @@ export function createLanes(connection: Connection, wake: Wake, schema: string):
         if (runs) runs.push(laneRunOf(row))
         else lanes.set(row.lane, [laneRunOf(row)])
       }
-      return { now: rows[0]!.now, lanes: [...lanes].map(([lane, runs]): Lane => ({ lane, runs })) }
+      const empty = page.of ? {} : { empty: rows[0]!.empty }
+      return { now: rows[0]!.now, ...empty, lanes: [...lanes].map(([lane, runs]): Lane => ({ lane, runs })) }
     },
     apply: createLaneMoves(connection, wake, schema),
   }
@@ -88,9 +91,9 @@ const hasCome = (schema: string, lane: string): string => `(
 const FIELDS = `r.id, r.schedule_id, r.state, r.gate, r.overlap, ${msOf('r.scheduled_at')} as scheduled_at,
       ${msOf('r.due_at')} as due_at, r.fence, r.cancel_requested`
 
-/** Who stands in the lanes that `picked` names, the open run first. */
-const lines = (schema: string, reached: string): string => `
-select ${msOf('clock.now')} as now, ${reached} as reached, line.* from clock left join (
+/** Who stands in the lanes that `picked` names, the open run first, beside what was `seen` on the way. */
+const lines = (schema: string, seen: string): string => `
+select ${msOf('clock.now')} as now, ${seen}, line.* from clock left join (
   select picked.lane, run.* from picked cross join lateral (
     (select ${FIELDS} from ${schema}.runs r where r.lane = picked.lane and r.gate = 'open' limit 1)
     union all
@@ -129,7 +132,7 @@ picked as materialized (
     select lane from come where ${isFree(schema, 'come.lane')} or ${hasCome(schema, 'come.lane')}
     limit (select most from asked)
   ) any_of_them
-)${lines(schema, `(select lane from walk where step = ${STEPS})`)}`)
+)${lines(schema, `(select lane from walk where step = ${STEPS}) as reached, (select 1 from walk where step > 0 limit 1) is null as empty`)}`)
 
 export const lookAtStatement = (schema: string): Statement =>
   prepared(`
@@ -139,4 +142,4 @@ picked as materialized (
   where (select 1 from ${schema}.runs r where r.lane = asked.lane and r.gate <> 'open' limit 1) is not null
     and (${isFree(schema, 'asked.lane')} or ${hasCome(schema, 'asked.lane')})
   limit (select $2::int)
-)${lines(schema, 'null')}`)
+)${lines(schema, 'null as reached, false as empty')}`)

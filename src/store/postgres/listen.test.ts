@@ -77,6 +77,7 @@ it('listens again after its connection was killed, and then tells to look at eve
   )
   expect(killed.rowCount).toBe(1)
   await all
+  expect(store.wake.hears!()).toBe(true)
   const heard = until(ofQueue('later'))
   await other.runs.enqueue([run('later')])
   await heard
@@ -108,4 +109,14 @@ it('has hints from its own process alone where it does not listen', async () => 
   await other.runs.enqueue([run('own')])
   expect(heard).toEqual([{ kind: 'runs', queues: ['own'] }])
   await stop()
+})
+
+it('knows whether it hears others', async () => {
+  const deaf = await openPostgres({ url: database.url, listen: false, migrate: false })
+  const fresh = await openPostgres({ url: database.url, migrate: false })
+  expect([deaf.wake.hears!(), fresh.wake.hears!()]).toEqual([false, false])
+  for (const { wake } of [deaf, fresh]) await wake.listen(() => {})
+  expect([deaf.wake.hears!(), fresh.wake.hears!()]).toEqual([false, true])
+  await Promise.all([deaf.close(), fresh.close()])
+  expect(fresh.wake.hears!()).toBe(false)
 })

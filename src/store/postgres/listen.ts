@@ -2,6 +2,8 @@
 import type { Client } from './connection.ts'
 
 export interface Listener {
+  /** Whether it listens, as far as it knows: a connection that died without a word is found out by the next check. */
+  readonly listening: boolean
   close(): Promise<void>
 }
 
@@ -23,6 +25,7 @@ const CHECK_TIMEOUT_MS = 5000
 export async function openListener(options: ListenOptions): Promise<Listener> {
   let closed = false
   let client: Client | null = null
+  let listening = false
   let timer: NodeJS.Timeout | undefined
   let retryMs = FIRST_RETRY_MS
   let working: Promise<void> = Promise.resolve()
@@ -37,6 +40,7 @@ export async function openListener(options: ListenOptions): Promise<Listener> {
   }
 
   const drop = (): void => {
+    listening = false
     client?.release(true)
     client = null
   }
@@ -61,6 +65,7 @@ export async function openListener(options: ListenOptions): Promise<Listener> {
       await mine.query({ text: `listen "${options.channel}"`, query_timeout: CHECK_TIMEOUT_MS })
       if (closed || client !== mine) return
       retryMs = FIRST_RETRY_MS
+      listening = true
       options.onReturn()
       later(CHECK_MS, check)
     } catch {
@@ -83,6 +88,9 @@ export async function openListener(options: ListenOptions): Promise<Listener> {
 
   await listen()
   return {
+    get listening() {
+      return listening
+    },
     async close() {
       closed = true
       clearTimeout(timer)

@@ -19,11 +19,16 @@ export function createLocks(connection: Connection, schema: string): LockStore {
   }
 }
 
+/** One that another holds is seen to be so first: whoever only stands by then writes nothing. */
 const acquireStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now)
 insert into ${schema}.locks as l (name, holder, fence, lease_until)
 select $1::text, $2::text, 1, now + ${spanOf('$3::float8')} from clock
+where (
+  select 1 from ${schema}.locks taken
+  where taken.name = $1::text and taken.holder <> $2::text and taken.lease_until > now limit 1
+) is null
 on conflict (name) do update
 set holder = excluded.holder, lease_until = excluded.lease_until,
   fence = case when l.holder = excluded.holder then l.fence else l.fence + 1 end

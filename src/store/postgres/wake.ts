@@ -34,6 +34,7 @@ export function createWake(connection: Connection, { channel, listen }: WakeOpti
   const me = randomUUID()
   const listeners = new Set<(hint: Hint) => void>()
   let listener: Promise<Listener> | null = null
+  let ears: Listener | null = null
   let opened = false
   const queues = new Set<string>()
   let schedules = false
@@ -92,12 +93,13 @@ export function createWake(connection: Connection, { channel, listen }: WakeOpti
       const entry = (hint: Hint): void => onHint(hint)
       listeners.add(entry)
       const dedicated = () => connection.dedicated()
-      if (listen) await (listener ??= openListener({ channel, dedicated, onMessage, onReturn }))
+      if (listen) ears = await (listener ??= openListener({ channel, dedicated, onMessage, onReturn }))
       opened = true
       return async () => {
         listeners.delete(entry)
       }
     },
+    hears: () => ears?.listening ?? false,
     async close() {
       closed = true
       listeners.clear()

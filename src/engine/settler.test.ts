@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import type { Run } from '../run/run.ts'
+import type { ClaimStore } from '../store/contract/claims.ts'
+import type { HistoryStore } from '../store/contract/history.ts'
+import { Held, type SettleAnswer } from './grants.ts'
+import { createSettler } from './settler.ts'
+
+type Settle = ClaimStore['settle']
+const accept: Settle = async (list) => list.map(() => 'accepted')
+
+/** A settler on a store that answers in turn as the test says, and what was told of each run. */
+function settling(settles: Settle[], finds: (() => Promise<Run | null>)[] = []) {
+  const told: [string, SettleAnswer][] = []
+  const batches: number[] = []
+  const errors: unknown[] = []
+  const settle: Settle = (list) => {
+    batches.push(list.length)
+    return (settles.shift() ?? accept)(list)
+  }
+  const settler = createSettler({
+    claims: { settle } as Partial<ClaimStore> as ClaimStore,
+    history: { run: () => (finds.shift() ?? (async () => null))() } as Partial<HistoryStore> as HistoryStore,
+    timers: { set: (_, ring) => clearImmediate.bind(null, setImmediate(ring)) },
+    workerId: 'w',
+    onError: (error) => errors.push(error),
+  })
+  const add = (id: string): void => {
+    const held = new Held({ id, fence: 1 } as Run, 0)
+    held.verdict = { kind: 'final', state: 'succeeded', result: null }
+    held.onSettled = (_, answer) => told.push([id, answer])
+    settler.add(held)
+  }
+  return { settler, add, told, batches, errors }
+}
+
+const away = async (): Promise<never> => {
+  throw new Error('away')
+}
+const written = async () => ({ finishedAt: 1, fence: 1, state: 'succeeded' }) as Run
+
+describe('a settler', () => {
+  it('writes what ends in one turn together, and in bounded groups', async () => {
+    const { settler, add, told, batches } = settling([])
+    for (let n = 0; n < 1500; n++) add(String(n))
+    await settler.idle()
+    expect({ batches, told: told.length }).toEqual({ batches: [1000, 500], told: 1500 })
+  })
+
+  it('writes again what was not written when the answer was lost, and tells of every run once', async () => {
+    const { settler, add, told, batches, errors } = settling([away], [written])
+    add('a')
+    add('b')
+    await settler.idle()
+    expect({ batches, errors: errors.length }).toEqual({ batches: [2, 1], errors: 1 })
+    expect(told).toEqual([
+      ['a', 'accepted'],
+      ['b', 'accepted'],
+    ])
+  })
+
+  it('tells nobody twice when it cannot find out either', async () => {
+    const { settler, add, told } = settling([away], [written, away, written, written])
+    add('a')
+    add('b')
+    await settler.idle()
+    expect(told.map(([id]) => id)).toEqual(['a', 'b'])
+  })
+
+  it('says nothing more after a crash', async () => {
+    const { settler, add, told } = settling([away])
+    add('a')
+    settler.crash()
+    await settler.idle()
+    expect(told).toEqual([])
+  })
+})

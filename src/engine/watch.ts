@@ -1,0 +1,49 @@
+/** Watches work that takes time: it ends by itself, by its timeout, or some grace after it was told to stop; what that means is `outcome.ts`. */
+import { EverytickError } from '../errors.ts'
+import type { Outcome } from '../run/settle.ts'
+import type { Clock } from '../time/clock.ts'
+import type { Timers } from '../time/timers.ts'
+import type { Held } from './grants.ts'
+import { unheeded } from './outcome.ts'
+
+/** How long work that was told to stop may take before its slot is given to others. */
+const STOP_GRACE_MS = { cancelled: 10_000, lease_lost: 10_000, stopping: 1000, timed_out: 0 }
+
+/** What `await` would wait for, as a promise; null for anything else. */
+export function promiseOf(value: unknown): Promise<unknown> | null {
+  if (value instanceof Promise) return value
+  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return null
+  return typeof (value as { then?: unknown }).then === 'function' ? Promise.resolve(value) : null
+}
+
+const none = (): void => {}
+
+export interface WatchOptions {
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly end: (held: Held, outcome: Outcome) => void
+}
+
+/** Calls `end` once, with whichever comes first. The work never rejects. */
+export function watch(held: Held, work: Promise<Outcome>, { clock, timers, end }: WatchOptions): void {
+  let cancelTimer = none
+  let over = false
+  const endAs = (outcome: Outcome): void => {
+    if (over) return
+    over = true
+    cancelTimer()
+    held.onStop = null
+    end(held, outcome)
+  }
+  const { timeoutMs } = held.run.policy
+  if (timeoutMs !== undefined) {
+    const leftMs = timeoutMs - (clock.elapsed() - held.startedAt)
+    const error = new EverytickError('RUN_TIMEOUT', `the attempt took longer than ${timeoutMs} ms`)
+    cancelTimer = timers.set(Math.max(0, leftMs), () => held.stop('timed_out', error))
+  }
+  held.onStop = (_, reason) => {
+    cancelTimer()
+    cancelTimer = timers.set(STOP_GRACE_MS[reason], () => endAs(unheeded(reason)))
+  }
+  work.then(endAs)
+}

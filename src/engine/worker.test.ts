@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import type { Run } from '../run/run.ts'
+import type { ClaimRequest, ClaimStore } from '../store/contract/claims.ts'
+import { createGrants, type Held } from './grants.ts'
+import { createWorker, type Worker } from './worker.ts'
+
+const LEASE = 10_000
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+interface Setting {
+  readonly due: number
+  readonly concurrency: number
+  /** What is done with a run that is begun. */
+  readonly work?: (held: Held, worker: Worker) => void
+  /** What each look at the clock adds to it. */
+  readonly tickMs?: number
+  readonly nextDueInMs?: number
+}
+
+/** A worker on a store that has so many runs due, and nothing else. */
+function working({ due, concurrency, work = () => {}, tickMs = 0, nextDueInMs }: Setting) {
+  const asked: number[] = []
+  let [left, elapsed, wakes] = [due, 0, 0]
+  const claim = async ({ wanted }: ClaimRequest) => {
+    const runs: Run[] = []
+    for (const { queue, limit } of wanted) {
+      asked.push(limit)
+      for (let n = Math.min(limit, left); n > 0; n--) runs.push({ id: String(left--), queue } as Run)
+    }
+    return { now: 0, runs, nextDueAt: nextDueInMs ?? null, turns: {} }
+  }
+  const begun: Held[] = []
+  const worker: Worker = createWorker({
+    claims: { claim } as Partial<ClaimStore> as ClaimStore,
+    clock: { now: () => 0, elapsed: () => (elapsed += tickMs) },
+    grants: createGrants(),
+    queues: { default: { concurrency, limits: {}, retryBudget: null } },
+    workerId: 'w',
+    leaseMs: LEASE,
+    pollMs: () => 5000,
+    attempt(held) {
+      begun.push(held)
+      work(held, worker)
+    },
+    cancel: () => {},
+    wake: () => wakes++,
+  })
+  return { worker, begun, asked, wakes: () => wakes }
+}
+
+const endAtOnce = (held: Held, { slots }: Worker): void => slots.ended(held, 0)
+
+describe('a worker', () => {
+  it('does not pile up on the stack what ends as soon as it is begun', async () => {
+    const { worker, begun } = working({ due: 30_000, concurrency: 30_000, work: endAtOnce })
+    await worker.pass()
+    while (begun.length < 30_000) await turn()
+    expect({ begun: begun.length, busy: worker.busy }).toEqual({ begun: 30_000, busy: 0 })
+  })
+
+  it('lets others have their turn while it works on what never waits', async () => {
+    const { worker, begun } = working({ due: 100, concurrency: 100, work: endAtOnce, tickMs: 1 })
+    await worker.pass()
+    expect(begun.length).toBeLessThan(100)
+    while (begun.length < 100) await turn()
+  })
+
+  it('begins no more at once than it may, and the next when one ends', async () => {
+    const { worker, begun } = working({ due: 20, concurrency: 3 })
+    await worker.pass()
+    expect(begun).toHaveLength(3)
+    worker.slots.ended(begun[0]!, 0)
+    expect({ begun: begun.length, busy: worker.busy }).toEqual({ begun: 4, busy: 3 })
+  })
+
+  it('asks for more when half of what it may hold is free, and not for every slot', async () => {
+    const { worker, begun, asked, wakes } = working({ due: 100, concurrency: 10 })
+    await worker.pass()
+    expect(await worker.pass()).toBe(Number.POSITIVE_INFINITY)
+    for (let n = 0; n < 9; n++) worker.slots.ended(begun[n]!, 0)
+    expect({ asked, wakes: wakes() }).toEqual({ asked: [20], wakes: 0 })
+    worker.slots.ended(begun[9]!, 0)
+    expect(wakes()).toBe(1)
+    await worker.pass()
+    expect(asked).toEqual([20, 10])
+  })
+
+  it('asks once for a claim, however many end meanwhile', async () => {
+    const { worker, begun, wakes } = working({ due: 1000, concurrency: 10, work: endAtOnce })
+    await worker.pass()
+    while (begun.length < 20) await turn()
+    expect(wakes()).toBe(1)
+  })
+
+  it('starts nothing once it is closed, and answers what it held', async () => {
+    const { worker, begun } = working({ due: 5, concurrency: 2 })
+    await worker.pass()
+    expect(worker.close()).toHaveLength(3)
+    worker.slots.ended(begun[0]!, 0)
+    expect(begun).toHaveLength(2)
+  })
+
+  it('does not begin what may be another’s by now', async () => {
+    const { worker, begun } = working({ due: 5, concurrency: 5, tickMs: LEASE })
+    await worker.pass()
+    expect(begun).toEqual([])
+  })
+
+  it('looks again when the next run is due, and at the latest when the poll is', async () => {
+    expect(await working({ due: 0, concurrency: 1, nextDueInMs: 120 }).worker.pass()).toBe(120)
+    expect(await working({ due: 0, concurrency: 1 }).worker.pass()).toBe(5000)
+  })
+})
