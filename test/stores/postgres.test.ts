@@ -1,6 +1,6 @@
 /** Holds the Postgres store to the contract: on a real server, with a clock of the test's own inside the database. */
 import pg from 'pg'
-import { afterAll, beforeAll, inject } from 'vitest'
+import { afterAll, beforeAll, expect, inject } from 'vitest'
 import { openPostgres, type PostgresStore } from '../../src/postgres.ts'
 import { type OpenTransaction, storeConformance } from '../../src/testing.ts'
 import { createDatabase, type Database } from '../postgres/launcher.ts'
@@ -8,12 +8,25 @@ import { heldPostgres } from './held-postgres.ts'
 
 const SCHEMA = 'conformance'
 const TABLES =
-  'schedules cursors runs history non_runs journal idempotency locks workers revisions queues backfills apps'.split(' ')
+  'schedules cursors runs leases shared_queues history non_runs journal idempotency locks workers revisions queues backfills apps'.split(
+    ' ',
+  )
 /** The clock of the database, turned into one that stands still until it is moved. */
 const CLOCK = `
   create table ${SCHEMA}.test_clock as select ${SCHEMA}.now_at() as at, ${SCHEMA}.now_at() as start_at;
   create or replace function ${SCHEMA}.now_at() returns timestamptz language sql volatile parallel safe
   as $$ select at from ${SCHEMA}.test_clock $$`
+/** What holds for every live run, whatever was done; the table itself looks only at priorities, because looking at all of it costs. */
+const BROKEN = `
+  select * from ${SCHEMA}.runs where not (
+    state in ('pending', 'running') and attempt between 0 and fence
+    and overlap in ('skip', 'queue', 'queue_one', 'cancel_previous', 'allow') and gate in ('open', 'closed', 'waiting')
+    and (state = 'running') = (worker_id is not null) and (state = 'running') = (lease_until is not null)
+    and (state = 'pending' or (started_at is not null and gate = 'open')) and (state = 'running' or not kept)
+    and (scheduled_at is null or schedule_id is not null)
+    and (lane is not null or (gate = 'open' and overlap = 'allow'))
+    and (state = 'pending' or exists (select 1 from ${SCHEMA}.leases where id = any(ids)))
+  )`
 const EMPTY = TABLES.map((table) => `delete from ${SCHEMA}.${table};`).join('\n')
 
 let database: Database
@@ -47,7 +60,10 @@ storeConformance<PostgresStore>('postgres', {
     await admin.query(`${EMPTY} update ${SCHEMA}.test_clock set at = start_at`)
     return openPostgres({ pool, schema: SCHEMA })
   },
-  close: (store) => store.close(),
+  async close(store) {
+    await store.close()
+    expect((await admin.query(BROKEN)).rows).toEqual([])
+  },
   async advance(_, ms) {
     await admin.query(`update ${SCHEMA}.test_clock set at = at + $1 * interval '1 ms'`, [ms])
   },

@@ -34,6 +34,8 @@ export function createBackfills(connection: Connection, wake: Wake, schema: stri
   return {
     async create(backfill, tx) {
       await (tx ? within(tx) : ask)(create, valuesOf(backfill))
+      if (tx) await wake.tellWithin(within(tx), { kind: 'schedules' })
+      else wake.tell({ kind: 'schedules' })
     },
     async get(id) {
       const [row] = isId(id) ? await ask<Row>(get, [id]) : []

@@ -1,7 +1,7 @@
 /** The claim in queues that are paused or have limits: counts and grants while it holds their rows; how much may be granted is decided by `run/queue-limits.ts`. */
 import { type Allowance, allowance, type QueueLimits, type RateLog, spend } from '../../run/queue-limits.ts'
 import type { ClaimRequest, Wanted } from '../contract/claims.ts'
-import { type ClaimRow, claimStatement, claimValues, MAY_START, type Part, partOf, unseen } from './claim.ts'
+import { type ClaimRow, claimStatement, MAY_START, oldestValues, type Part, partOf, unseen } from './claim.ts'
 import { type TurnRequest, turnStatement, turnValues } from './claim-turn.ts'
 import type { Connection } from './connection.ts'
 import { isBusy } from './failure.ts'
@@ -56,7 +56,7 @@ export function createClaimLimited(connection: Connection, schema: string): Clai
     const oldest = given.filter((offer) => !inTurn.includes(offer))
     if (oldest.length > 0) {
       const part = { ...request, wanted: oldest.map(({ wanted: { queue }, limit }) => ({ queue, limit })) }
-      parts.push(partOf(await ask<ClaimRow>(claim, claimValues(part)), part))
+      parts.push(partOf(await ask<ClaimRow>(claim, oldestValues(part)), part))
     }
     if (inTurn.length > 0) {
       const part: TurnRequest = { ...request, wanted: inTurn.map(turnOf) }
@@ -90,7 +90,7 @@ export function createClaimLimited(connection: Connection, schema: string): Clai
     const seen = await offers(request.wanted, connection.hot.ask)
     const now = Math.max(...seen.map((offer) => offer.now))
     const free = seen.filter(({ paused, limits }) => !paused && Object.keys(limits).length === 0)
-    const answer = { now, limited: [], free: free.map(({ queue }) => queue) }
+    const answer = { now, limited: [], several: [], tookMs: 0, free: free.map(({ queue }) => queue) }
     const open = seen.filter(({ due, limit }) => due && limit > 0)
     const idle = seen.filter((offer) => !open.includes(offer)).map((offer) => nextOf(offer, []))
     if (open.length === 0) return { ...answer, runs: [], nextDueAt: earliest(idle), shared: {} }
@@ -153,7 +153,13 @@ const earliest = (instants: readonly (number | null)[]): number | null => {
   return known.length === 0 ? null : Math.min(...known)
 }
 
-/** Runs are counted only where a limit asks for it; those that run are few, whatever waits. */
+/** In queues that have limits from now on, what runs must be seen by whoever counts. */
+export const keepStatement = (schema: string): Statement =>
+  prepared(`
+update ${schema}.runs set kept = true
+where queue = any($1::text::text[]) and gate = 'open' and not kept and state = 'running'`)
+
+/** Runs are counted only where a limit asks for it; those that run in such a queue stand in an index of their own. */
 export const lookStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
@@ -164,7 +170,7 @@ asked as materialized (
 counted as materialized (
   select r.queue, r.workspace, count(*) as number from ${schema}.runs r
   where (select bool_or(limits ? 'globalConcurrency' or limits ? 'perWorkspace') from asked)
-    and r.state = 'running' and r.lease_until > '-infinity' and r.queue = any(array(select queue from asked))
+    and r.kept and r.queue = any(array(select queue from asked))
   group by r.queue, r.workspace
 )
 select ${msOf('clock.now')} as now, a.queue, coalesce(a.limits, '{}') as limits, a.pause is not null as paused,

@@ -1,6 +1,6 @@
 /** The claim in turns: shares what is granted of a queue equally among workspaces that have something due; limits are `claim-limited.ts`. */
 import type { ClaimRequest, Wanted } from '../contract/claims.ts'
-import { answering, claimValues, granting, type Limited, MAY_START, unseen, wantedQueues } from './claim.ts'
+import { answering, claimClock, claimValues, granting, type Limited, MAY_START, unseen, wantedQueues } from './claim.ts'
 import { plain, prepared, type Statement, texts, type Value } from './statement.ts'
 
 /** A queue with how many runs of one workspace may be worked on at once, and how many are. */
@@ -39,27 +39,35 @@ export function turnValues(request: TurnRequest): Value[] {
  * Which workspaces have something due? Where little is due, that is read off the oldest of it. Behind a backlog they are
  * looked for from one to the next, by jumps in the index, beginning after the one whose turn was last and coming around
  * once. Each then gets one run, each of those that have more a second, and so on: that makes their shares, and only what
- * is in a share is locked, whichever of the due runs of the workspace are free.
+ * is in a share is locked, whichever of the due runs of the workspace are free. A run that does not take part in turns yet,
+ * because the queue was not shared when it came, does so from then on.
  */
 export const turnStatement = (schema: string, limited: Limited = 'left out'): Statement => ({
   rowMode: 'array',
   ...prepared(`
-with recursive clock as materialized (select ${schema}.now_at() as now),${wantedQueues(
+with recursive ${claimClock(schema)},${wantedQueues(
     schema,
     { queue: 'text', number: 'int', turn: 'text', cap: 'int' },
     limited,
   )},
 busy as materialized (select * from unnest(${unseen(7, 'text')}, ${unseen(8, 'text')}, ${unseen(9, 'int')}) as list (queue, workspace, running)),
 near as materialized (
-  select w.queue, due.workspace, due.priority from wanted w cross join lateral (
+  select w.queue, due.workspace, due.priority, due.place, due.turn from wanted w cross join lateral (
     select oldest.* from generate_series(9, 0, -1) as level cross join lateral (
-      select p.workspace, p.priority from ${schema}.runs p
+      select p.workspace, p.priority, p.ctid as place, p.turn from ${schema}.runs p
       where ${MAY_START} and p.queue = w.queue and p.priority = level::smallint and p.due_at <= (select now from clock)
       order by p.due_at
       limit w.number + ${BACKLOG}
     ) oldest
     limit w.number + ${BACKLOG}
   ) due
+),
+mended as (
+  update ${schema}.runs set turn = true where ctid = any(array(
+    select r.place from near n cross join lateral (
+      select ctid as place from ${schema}.runs where ctid = n.place and not turn for update skip locked
+    ) r where not n.turn
+  ))
 ),
 long as materialized (
   select w.queue from wanted w where (select count(*) from near n where n.queue = w.queue) = w.number + ${BACKLOG}
@@ -106,7 +114,8 @@ shared as materialized (
       (select s.workspace from share s where s.queue = w.queue order by s.place desc limit 1)
     )
   ) as turn, coalesce((select bool_or(k.step = ${PROBES} or k.found = k.most) from walk k where k.queue = w.queue), false)
-    or coalesce((select bool_or(r.size = r.most) from room r where r.queue = w.queue), false) as more
+    or coalesce((select bool_or(r.size = r.most) from room r where r.queue = w.queue), false)
+    or coalesce((select bool_or(not n.turn) from near n where n.queue = w.queue), false) as more
   from wanted w
 ),${granting(
     schema,
@@ -124,15 +133,19 @@ shared as materialized (
       limit s.size
     ) found
   `,
-  )}${answering(`(select json_object_agg(queue, json_build_object('turn', turn, 'more', more))::text from shared)`)}`),
+    limited,
+  )}${answering(schema, `(select json_object_agg(queue, json_build_object('turn', turn, 'more', more)) from shared)`)}`),
 })
 
 /** What runs for the workspace of `of`. */
 const RUNNING = (of: string): string =>
   `coalesce((select b.running from busy b where b.queue = ${of}.queue and b.workspace = ${of}.workspace limit 1), 0)`
 
+/** In the words of the index `runs_turn`. */
+const IN_TURN = `${MAY_START} and p.turn`
+
 const DUE_AT_STOP = (s: string): string =>
-  `${MAY_START} and p.queue = ${s}.queue and p.workspace = ${s}.workspace and p.priority = l.priority
+  `${IN_TURN} and p.queue = ${s}.queue and p.workspace = ${s}.workspace and p.priority = l.priority
           and p.due_at <= (select now from clock)`
 
 /**
@@ -155,14 +168,14 @@ const walking = (schema: string): string => `
     from (
       (
         select p.workspace, p.priority, p.due_at, k.around from ${schema}.runs p
-        where ${MAY_START} and p.queue = k.queue and (p.workspace, p.priority) > (k.workspace, k.priority)
+        where ${IN_TURN} and p.queue = k.queue and (p.workspace, p.priority) > (k.workspace, k.priority)
         order by p.workspace, p.priority, p.due_at
         limit 1
       )
       union all
       (
         select p.workspace, p.priority, p.due_at, true from ${schema}.runs p
-        where not k.around and ${MAY_START} and p.queue = k.queue
+        where not k.around and ${IN_TURN} and p.queue = k.queue
         order by p.workspace, p.priority, p.due_at
         limit 1
       )

@@ -1,28 +1,30 @@
 /** The claim: grants what is due, queue by queue and priority by priority; turns of workspaces are `claim-turn.ts`, limits `claim-limited.ts`. */
 import type { Overlap, Run, Trigger } from '../../run/run.ts'
 import type { Claimed, ClaimRequest } from '../contract/claims.ts'
-import { interned, msOf, type RunRow, runFields, spanOf } from './rows.ts'
+import { BEGINNING, type Floor } from './floors.ts'
+import { instantAt, msOf, type RunRow, remembered, runFields, spanOf } from './rows.ts'
 import { plain, prepared, type Statement, texts, type Value } from './statement.ts'
 
 /** What is read of each grant, in this order; what all grants of one claim have in common does not travel. */
 const GRANTED = [
-  ...(['id', 'workspace', 'job', 'queue', 'trigger', 'priority', 'schedule_id', 'schedule_key'] as const),
-  ...(['schedule_revision', 'scheduled_at', 'slot_start_at', 'due_at', 'created_at', 'payload', 'policy'] as const),
-  ...(['attempt', 'fence', 'cancel_requested', 'idempotency_key', 'progress', 'error', 'lane', 'overlap'] as const),
+  ...(['id', 'schedule_id', 'schedule_key', 'schedule_revision', 'scheduled_at', 'slot_start_at', 'due_at'] as const),
+  ...([
+    'created_at',
+    'payload',
+    'attempt',
+    'fence',
+    'cancel_requested',
+    'idempotency_key',
+    'progress',
+    'error',
+  ] as const),
+  ...(['lane', 'overlap'] as const),
 ]
 
-/** Before each grant, and also when there is none to follow: the clock, the next due instant, and words about queues. */
+/** A grant; the row after all of them has no id, and in the place of the kind what there is to say besides. */
 export type ClaimRow = readonly [
-  now: number,
-  coming: number | null,
-  limited: string | null,
-  shared: string | null,
+  kind: string,
   id: string | null,
-  workspace: string,
-  job: string,
-  queue: string,
-  trigger: Trigger,
-  priority: number,
   scheduleId: string | null,
   scheduleKey: string,
   scheduleRevision: number,
@@ -31,7 +33,6 @@ export type ClaimRow = readonly [
   dueAt: number,
   createdAt: number,
   payload: RunRow['payload'],
-  policy: string,
   attempt: number,
   fence: number,
   cancelRequested: boolean,
@@ -42,10 +43,43 @@ export type ClaimRow = readonly [
   overlap: Overlap,
 ]
 
+/** What few kinds of runs share travels as one text, and is read once for each. No name has a control character in it. */
+const BETWEEN = '\u001f'
+const KIND = ['workspace', 'job', 'queue', 'trigger', 'priority::text', 'policy::text']
+const kindIn = (of: string): string => KIND.map((part) => `${of}.${part}`).join(` || U&'\\001f' || `)
+
+type Kind = Pick<Run, 'workspace' | 'job' | 'queue' | 'trigger' | 'priority' | 'policy'>
+
+const kindOf = remembered((text): Kind => {
+  const [workspace, job, queue, trigger, priority, policy] = text.split(BETWEEN) as [
+    string,
+    string,
+    string,
+    Trigger,
+    string,
+    string,
+  ]
+  return { workspace, job, queue, trigger, priority: Number(priority), policy: JSON.parse(policy) as Run['policy'] }
+})
+
+interface Head {
+  readonly now: number
+  /** The next due instant. */
+  readonly coming: number | null
+  readonly limited: readonly string[] | null
+  readonly several: readonly string[] | null
+  readonly shared: Part['shared'] | null
+  readonly took: number
+}
+
 /** What one statement granted. */
 export interface Part extends Pick<Claimed, 'now' | 'runs' | 'nextDueAt'> {
   /** Queues it left alone, because they are paused or have limits. */
   readonly limited: readonly string[]
+  /** Queues that several workspaces use. */
+  readonly several: readonly string[]
+  /** How long the server took, in milliseconds. */
+  readonly tookMs: number
   /** By queue: whose turn was last, and whether others had to be left for the next time. */
   readonly shared: Readonly<Record<string, { readonly turn: string | null; readonly more: boolean }>>
 }
@@ -57,48 +91,57 @@ export const claimValues = ({ workerId, leaseMs, wanted }: ClaimRequest): Value[
   plain(wanted.map(({ limit }) => limit)),
 ]
 
+/** For `claimStatement`; where nothing is said of floors, it looks from the beginning. */
+export const oldestValues = (request: ClaimRequest, floorOf: (queue: string) => Floor = () => BEGINNING): Value[] => [
+  ...claimValues(request),
+  texts(request.wanted.map(({ queue }) => plain(floorOf(queue)))),
+]
+
 export function partOf(rows: readonly ClaimRow[], request: ClaimRequest): Part {
-  const [now, nextDueAt, limited, shared, id] = rows[0]!
+  const { now, coming, limited, several, shared, took } = JSON.parse(rows.at(-1)![0]) as Head
+  const granting = { ...request, now }
   return {
     now,
-    nextDueAt,
-    runs: id === null ? [] : rows.map((row) => grantOf(row, request)),
-    limited: limited === null ? [] : (JSON.parse(limited) as string[]),
-    shared: shared === null ? {} : (JSON.parse(shared) as Part['shared']),
+    nextDueAt: coming,
+    runs: rows.slice(0, -1).map((row) => grantOf(row, granting)),
+    limited: limited ?? [],
+    several: several ?? [],
+    tookMs: took,
+    shared: shared ?? {},
   }
 }
 
-function grantOf(row: ClaimRow, { workerId, leaseMs }: ClaimRequest): Run {
-  const now = row[0]
+function grantOf(row: ClaimRow, { workerId, leaseMs, now }: ClaimRequest & { readonly now: number }): Run {
+  const { workspace, job, queue, trigger, priority, policy } = kindOf(row[0])
   return {
-    id: row[4]!,
-    workspace: row[5],
-    job: row[6],
-    queue: row[7],
+    id: row[1]!,
+    workspace,
+    job,
+    queue,
     state: 'running',
-    trigger: row[8],
-    priority: row[9],
-    schedule: row[10] === null ? null : { id: row[10], key: row[11], revision: row[12] },
-    scheduledAt: row[13],
-    slotStartAt: row[14],
-    dueAt: row[15],
-    lane: row[25],
-    overlap: row[26],
+    trigger,
+    priority,
+    schedule: row[2] === null ? null : { id: row[2], key: row[3], revision: row[4] },
+    scheduledAt: row[5],
+    slotStartAt: row[6],
+    dueAt: row[7],
+    lane: row[16],
+    overlap: row[17],
     gate: 'open',
-    createdAt: row[16],
-    payload: row[17],
-    policy: interned(row[18]) as Run['policy'],
-    attempt: row[19],
-    fence: row[20],
+    createdAt: row[8],
+    payload: row[9],
+    policy,
+    attempt: row[10],
+    fence: row[11],
     workerId,
     leaseUntil: now + leaseMs,
     startedAt: now,
     finishedAt: null,
-    cancelRequested: row[21],
-    idempotencyKey: row[22],
+    cancelRequested: row[12],
+    idempotencyKey: row[13],
     result: null,
-    error: row[24],
-    progress: row[23],
+    error: row[15],
+    progress: row[14],
   }
 }
 
@@ -125,20 +168,26 @@ asked as materialized (
 wanted as materialized (select * from asked where not limited)`
 }
 
-/** SQL for the condition of a pending run `p` that may be granted; fits the indexes `runs_pending` and `runs_turn`. */
-export const MAY_START = `p.state = 'pending' and p.gate = 'open'`
+/** SQL for the condition of a pending run `p` that may be granted; fits the index `runs_pending`. */
+export const MAY_START = `p.gate = 'open' and not p.kept and p.state = 'pending'`
 
 /**
  * SQL that grants the runs whose places `found` lists, and answers them. Rows are found, locked and then written by their
- * place in the table; a join would let the server read all of it. Rows that another holds are passed over.
+ * place in the table; a join would let the server read all of it. Rows that another holds are passed over. No column is
+ * written that stands in an index, except where runs are counted while they run: those leave the queue's index at once.
  */
-export const granting = (schema: string, found: string): string => `
+export const granting = (schema: string, found: string, limited: Limited): string => `
 granted as (
   update ${schema}.runs r
   set state = 'running', attempt = r.attempt + 1, fence = r.fence + 1, worker_id = $1::text,
-    lease_until = (select now from clock) + ${spanOf('$2::float8')}, started_at = (select now from clock)
+    lease_until = (select lease_until from clock), started_at = (select now from clock)${limited === 'held' ? ', kept = true' : ''}
   where r.ctid = any(array(${found}))
-  returning ${runFields('r', GRANTED)}
+  returning ${kindIn('r')} as kind, ${runFields('r', GRANTED)}
+),
+looked_after as (
+  insert into ${schema}.leases (look_at, ids)
+  select clock.lease_until, granted.ids from clock cross join (select array(select id from granted) as ids) granted
+  where cardinality(granted.ids) > 0
 ),
 coming as (
   select min(first.due_at) as due_at
@@ -151,11 +200,21 @@ coming as (
   ) first
 )`
 
+/** SQL for the clock of a claim, with the end of the leases that it grants. */
+export const claimClock = (schema: string): string => `clock as materialized (
+  select now, now + ${spanOf('$2::float8')} as lease_until from (select ${schema}.now_at() as now) reading
+)`
+
 /** SQL for the rows of the answer; `shared` is an expression for the words about turns. */
-export const answering = (shared: string): string => `
-select ${msOf('clock.now')}, ${msOf('coming.due_at')}, (select json_agg(queue)::text from asked where limited), ${shared},
-  ${GRANTED.map((column) => `granted.${column}`).join(', ')}
-from clock cross join coming left join granted on true`
+export const answering = (schema: string, shared: string): string => `
+select kind, ${GRANTED.join(', ')} from granted
+union all
+select json_build_object('now', ${msOf('clock.now')}, 'coming', ${msOf('coming.due_at')},
+    'limited', (select json_agg(queue) from asked where limited), 'shared', ${shared},
+    'several', (select json_agg(name) from ${schema}.shared_queues where name in (select queue from wanted)),
+    'took', date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000)::text,
+  ${GRANTED.map(() => 'null').join(', ')}
+from clock cross join coming`
 
 /**
  * Walks the queues and, in each, the priorities from high to low: a range of the index that ends where the future
@@ -164,13 +223,14 @@ from clock cross join coming left join granted on true`
 export const claimStatement = (schema: string, limited: Limited = 'left out'): Statement => ({
   rowMode: 'array',
   ...prepared(`
-with clock as materialized (select ${schema}.now_at() as now),${wantedQueues(schema, { queue: 'text', number: 'int' }, limited)},${granting(
+with ${claimClock(schema)},${wantedQueues(schema, { queue: 'text', number: 'int', floors: 'text' }, limited)},${granting(
     schema,
     `
     select found.place from wanted w cross join lateral (
       select due.place from generate_series(9, 0, -1) as level cross join lateral (
         select p.ctid as place from ${schema}.runs p
         where ${MAY_START} and p.queue = w.queue and p.priority = level::smallint
+          and p.due_at >= coalesce(${instantAt('(w.floors::float8[])[level + 1]')}, '-infinity')
           and p.due_at <= (select now from clock)
         order by p.due_at
         limit w.number
@@ -179,5 +239,6 @@ with clock as materialized (select ${schema}.now_at() as now),${wantedQueues(sch
       limit w.number
     ) found
   `,
-  )}${answering('null::text')}`),
+    limited,
+  )}${answering(schema, 'null::json')}`),
 })

@@ -1,19 +1,21 @@
 /** Grants in Postgres: renews what is held and finds what was abandoned; how a grant begins is `claim.ts` and its neighbours, how it ends `settle.ts`. */
 import type { Run } from '../../run/run.ts'
+import { systemClock } from '../../time/clock.ts'
 import type { Claimed, ClaimRequest, ClaimStore } from '../contract/claims.ts'
-import { type ClaimRow, claimStatement, claimValues, type Part, partOf } from './claim.ts'
-import { createClaimLimited } from './claim-limited.ts'
+import { type ClaimRow, claimStatement, oldestValues, type Part, partOf } from './claim.ts'
+import { createClaimLimited, keepStatement } from './claim-limited.ts'
 import { turnStatement, turnValues } from './claim-turn.ts'
-import type { Connection } from './connection.ts'
+import { createFloors } from './floors.ts'
+import type { Parts } from './parts.ts'
 import { grantedTo, liveFields, msOf, progressText, type RunRow, runOf, spanOf } from './rows.ts'
 import { createSettle } from './settle.ts'
 import { plain, prepared, rowsOf, type Statement, texts } from './statement.ts'
-import type { Wake } from './wake.ts'
 
-export function createClaims(connection: Connection, wake: Wake, schema: string): ClaimStore {
+export function createClaims(parts: Parts): ClaimStore {
+  const { connection, wake, schema } = parts
   const [renew, expired] = [renewStatement(schema), expiredStatement(schema)]
   return {
-    claim: createClaim(connection, schema),
+    claim: createClaim(parts),
     async renew(leaseMs, grants) {
       const values = [
         plain(grants.map(({ id }) => id)),
@@ -27,32 +29,56 @@ export function createClaims(connection: Connection, wake: Wake, schema: string)
     },
     settle: createSettle(connection, wake, schema),
     async expired(limit) {
-      return (await connection.hot.ask<RunRow>(expired, [limit])).map(runOf)
+      for (let look = 1; ; look++) {
+        const rows = await connection.hot.ask<ExpiredRow>(expired, [limit])
+        const lost = rows.filter((row): row is ExpiredRow & RunRow => row.id !== null)
+        if (lost.length > 0 || !rows[0]!.more || look === MOST_LOOKS) return lost.map(runOf)
+      }
     },
   }
 }
 
+/** Without a run when none was lost. */
+type ExpiredRow = { readonly more: boolean } & (RunRow | { readonly id: null })
+
 /** Queues of one kind are one round trip; which ones have limits is remembered, and corrected by the answers. */
-function createClaim(connection: Connection, schema: string): ClaimStore['claim'] {
-  const [claim, turn] = [claimStatement(schema), turnStatement(schema)]
+function createClaim({ connection, sharing, schema }: Parts): ClaimStore['claim'] {
+  const [claim, turn, keep] = [claimStatement(schema), turnStatement(schema), keepStatement(schema)]
   const claimLimited = createClaimLimited(connection, schema)
   const limited = new Set<string>()
+  const floors = createFloors(systemClock)
 
-  const steps: ((request: ClaimRequest) => Promise<Part | null>)[] = [
-    async (request) => {
-      const part = only(request, ({ queue, fair }) => !fair && !limited.has(queue))
+  const isShared = async ({ wanted }: ClaimRequest): Promise<ReadonlySet<string>> =>
+    sharing.among(wanted.filter(({ fair }) => fair).map(({ queue }) => queue))
+
+  /** What it grants of them from now on is counted while it runs; so is what it granted before it knew. */
+  const countIn = async (queues: readonly string[]): Promise<void> => {
+    const news = queues.filter((queue) => !limited.has(queue))
+    for (const queue of news) limited.add(queue)
+    if (news.length > 0) await connection.hot.ask(keep, [texts(news)])
+  }
+
+  const steps: ((request: ClaimRequest, shared: ReadonlySet<string>) => Promise<Part | null>)[] = [
+    async (request, shared) => {
+      const part = only(request, ({ queue }) => !shared.has(queue) && !limited.has(queue))
       if (part.wanted.length === 0 && request.wanted.length > 0) return null
-      return partOf(await connection.hot.ask<ClaimRow>(claim, claimValues(part)), part)
+      const answer = partOf(await connection.hot.ask<ClaimRow>(claim, oldestValues(part, floors.of)), part)
+      const againMs = floors.claimed({ ...answer, wanted: part.wanted })
+      return againMs === null
+        ? answer
+        : { ...answer, nextDueAt: Math.min(answer.nextDueAt ?? Number.POSITIVE_INFINITY, answer.now + againMs) }
     },
-    async (request) => {
-      const part = only(request, ({ queue, fair }) => fair === true && !limited.has(queue))
+    async (request, shared) => {
+      const part = only(request, ({ queue }) => shared.has(queue) && !limited.has(queue))
       if (part.wanted.length === 0) return null
       return atOnceIfMore(partOf(await connection.hot.ask<ClaimRow>(turn, turnValues(part)), part), part)
     },
-    async (request) => {
+    async (request, shared) => {
       const part = only(request, ({ queue }) => limited.has(queue))
       if (part.wanted.length === 0) return null
-      const answer = await claimLimited(part)
+      // Where nobody shares the queue, a turn is the usual order.
+      const wanted = part.wanted.map((one) => (shared.has(one.queue) ? one : { ...one, fair: false }))
+      const answer = await claimLimited({ ...part, wanted })
       for (const queue of answer.free) limited.delete(queue)
       return answer
     },
@@ -60,11 +86,14 @@ function createClaim(connection: Connection, schema: string): ClaimStore['claim'
 
   return async (request) => {
     const parts: Part[] = []
+    const shared = await isShared(request)
     for (const step of steps) {
       try {
-        const part = await step(request)
-        for (const queue of part?.limited ?? []) limited.add(queue)
-        if (part) parts.push(part)
+        const part = await step(request, shared)
+        if (!part) continue
+        sharing.learn(part.several)
+        parts.push(part)
+        await countIn(part.limited)
       } catch (error) {
         // What was granted must be told; whoever claims again meets the failure then.
         if (parts.every(({ runs }) => runs.length === 0)) throw error
@@ -88,16 +117,20 @@ function atOnceIfMore(part: Part, { wanted }: ClaimRequest): Part {
 }
 
 function claimedOf(parts: readonly Part[], request: ClaimRequest): Claimed {
-  const runs = parts.flatMap((part) => part.runs)
+  const runs = parts.length === 1 ? parts[0]!.runs : parts.flatMap((part) => part.runs)
   const dues = parts.map(({ nextDueAt }) => nextDueAt).filter((at) => at !== null)
   const turns = parts.flatMap(({ shared }) => Object.entries(shared)).map(([queue, { turn }]) => [queue, turn] as const)
   return {
     now: Math.max(...parts.map(({ now }) => now)),
-    runs: runs.sort(byTurn(request)),
+    runs: inTurn(runs, byTurn(request)),
     nextDueAt: dues.length === 0 ? null : Math.min(...dues),
     turns: Object.fromEntries(turns.filter((turn): turn is [string, string] => turn[1] !== null)),
   }
 }
+
+/** Mostly they are. */
+const inTurn = (runs: readonly Run[], compare: (a: Run, b: Run) => number): readonly Run[] =>
+  runs.every((run, i) => i === 0 || compare(runs[i - 1]!, run) <= 0) ? runs : [...runs].sort(compare)
 
 const byTurn = ({ wanted }: ClaimRequest): ((a: Run, b: Run) => number) => {
   const turn = new Map(wanted.map(({ queue }, i) => [queue, i]))
@@ -112,7 +145,7 @@ given as materialized (${rowsOf({ id: 'uuid', fence: 'bigint', progress: 'text' 
 kept as (
   update ${schema}.runs r
   set lease_until = greatest(r.lease_until, (select now from clock) + ${spanOf('$4::float8')}),
-    progress = coalesce(g.progress::jsonb, r.progress)
+    progress = coalesce(g.progress::jsonb, r.progress), kept = true
   from given g
   where ${grantedTo('g')}
   returning r.id, r.cancel_requested
@@ -124,9 +157,48 @@ from clock left join (
   select g.id, true from given g where not exists (select 1 from kept k where k.id = g.id)
 ) noted on true`)
 
+/** Leases, and runs, that one look passes through; the next goes on. */
+const MOST_LEASES = 2000
+const LOOKED_AT = 20_000
+/** Looks in a row that find nothing lost, though there is more to look at. */
+const MOST_LOOKS = 50
+
+/**
+ * Looks at those runs whose time to be looked at has come, told by the claims that granted them. What has ended is
+ * forgotten, what was renewed is looked at again when its lease ends, and what is lost again and again until it is settled.
+ */
 export const expiredStatement = (schema: string): Statement =>
   prepared(`
-select ${liveFields('r')} from ${schema}.runs r
-where r.state = 'running' and r.lease_until <= (select ${schema}.now_at())
-order by r.lease_until
-limit $1::int`)
+with clock as materialized (select ${schema}.now_at() as now),
+due as materialized (
+  select place, ids from (
+    select l.ctid as place, l.ids, sum(cardinality(l.ids)) over (order by l.look_at, l.ctid) - cardinality(l.ids) as before
+    from (
+      select ctid, look_at, ids from ${schema}.leases where look_at <= (select now from clock)
+      order by look_at limit ${MOST_LEASES} for update skip locked
+    ) l
+  ) counted
+  where before < ${LOOKED_AT}
+),
+held as materialized (
+  select d.place, r.* from due d cross join lateral unnest(d.ids) as list (id) cross join lateral (
+    select r.id, r.lease_until from ${schema}.runs r where r.id = list.id and r.state = 'running' limit 1
+  ) r
+),
+rest as materialized (select place, min(lease_until) as look_at, array_agg(id) as ids from held group by place),
+forgotten as (
+  delete from ${schema}.leases where ctid = any(array(select place from due where place not in (select place from rest)))
+),
+put_off as (
+  update ${schema}.leases l set look_at = rest.look_at, ids = rest.ids from rest
+  where l.ctid = any(array(select place from rest)) and l.ctid = rest.place
+)
+select full_look.more, lost.* from (
+  select (select count(*) from due) = ${MOST_LEASES} or (select sum(cardinality(ids)) from due) >= ${LOOKED_AT} as more
+) full_look left join (
+  select ${liveFields('r')} from (select distinct id from held where lease_until <= (select now from clock)) ended
+  cross join lateral (select * from ${schema}.runs where id = ended.id limit 1) r
+  where r.state = 'running'
+  order by r.lease_until
+  limit $1::int
+) lost on true`)

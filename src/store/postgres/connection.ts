@@ -48,6 +48,10 @@ export interface Connection {
   /** For claims, renewals, settlements and planning: never queues behind what people ask for. */
   readonly hot: Lane
   readonly api: Lane
+  /** Work that asks later than it begins, by `late`: whoever closes waits for it, and refuses what is begun afterwards. */
+  begun<Answer>(work: () => Promise<Answer>): Promise<Answer>
+  /** On the second pool, also while it is being closed; fails as the driver does. */
+  readonly late: Ask
   /** A connection for one purpose, outside of both pools where we own them. */
   dedicated(): Promise<Client>
   close(): Promise<void>
@@ -55,20 +59,19 @@ export interface Connection {
 
 const TRIES = 5
 const CONNECT_TIMEOUT_MS = 5000
-/** Enough for a claim, a settlement, a plan and a renewal at once. */
-const HOT_CONNECTIONS = 4
+/** Enough for a claim, a settlement, two plans and a renewal at once. */
+const HOT_CONNECTIONS = 5
 
 export function connect(options: ConnectionOptions): Connection {
   const { name, prepare, statementTimeoutMs: timeoutMs } = options
-  const own = options.pool ? [] : [poolOf(options, HOT_CONNECTIONS), poolOf(options, options.max)]
+  const own = options.pool ? [] : [hotPoolOf(options), poolOf(options, options.max)]
   const [hot, api] = options.pool ? [options.pool, options.pool] : (own as [pg.Pool, pg.Pool])
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | null = null
 
-  /** One piece of work on one client, watched until it ends, and repeated when nothing of it was written. */
-  const using = async <Answer>(pool: Pool, work: (client: Client) => Promise<Answer>): Promise<Answer> => {
+  const begun = async <Answer>(work: () => Promise<Answer>): Promise<Answer> => {
     if (closing) throw new EverytickError('STORE_UNREACHABLE', `${name} was closed`)
-    const task = repeated(() => borrowed(pool, work))
+    const task = work()
     underWay.add(task)
     try {
       return await task
@@ -78,6 +81,10 @@ export function connect(options: ConnectionOptions): Connection {
       underWay.delete(task)
     }
   }
+
+  /** One piece of work on one client, watched until it ends, and repeated when nothing of it was written. */
+  const using = <Answer>(pool: Pool, work: (client: Client) => Promise<Answer>): Promise<Answer> =>
+    begun(() => repeated(() => borrowed(pool, work)))
 
   const askOn = (client: Client): Ask => {
     return async <Row>(statement: Statement, values: readonly Value[]) => {
@@ -96,6 +103,8 @@ export function connect(options: ConnectionOptions): Connection {
   return {
     hot: lane(hot),
     api: lane(api),
+    begun,
+    late: (statement, values) => repeated(() => borrowed(api, (client) => askOn(client)(statement, values))),
     dedicated: () => (options.pool ? options.pool.connect().then(guarded) : alone(options)),
     close() {
       closing ??= (async () => {
@@ -121,6 +130,22 @@ function poolOf({ url }: ConnectionOptions, max: number): pg.Pool {
   pool.on('error', () => {})
   return pool
 }
+
+/**
+ * Hot statements are written so that one plan serves all that they are asked; otherwise each connection would plan each of
+ * them five times before it trusts that. Without prepared statements there is nothing to keep, and perhaps a pooler
+ * between us and the server that would hand our setting on to others.
+ */
+function hotPoolOf(options: ConnectionOptions): pg.Pool {
+  const pool = poolOf(options, HOT_CONNECTIONS)
+  if (options.prepare) {
+    const keepPlans = (client: pg.PoolClient) => void client.query(KEEP_PLANS).catch(() => {})
+    pool.on('connect', keepPlans)
+  }
+  return pool
+}
+
+const KEEP_PLANS = 'set plan_cache_mode = force_generic_plan'
 
 async function alone({ url }: ConnectionOptions): Promise<Client> {
   const client = new QuickClient({ connectionString: url, keepAlive: true, application_name: 'everytick listen' })

@@ -3,6 +3,7 @@ import { toJsonText } from '../../json.ts'
 import type { NewRun } from '../contract/runs.ts'
 import { kindRows, kindsOf, kindValues, rememberedTexts } from './kinds.ts'
 import { instantAt, mayOpen, spanOf } from './rows.ts'
+import { inTurn } from './sharing.ts'
 import { listOf, plain, prepared, type Statement, texts, type Value } from './statement.ts'
 
 const RUN = { id: 'uuid', kind: 'int', due_ms: 'float8', payload: 'jsonb' }
@@ -12,7 +13,7 @@ const MORE = {
 }
 /** What runs of one call mostly share. */
 const KIND = {
-  ...{ workspace: 'text', job: 'text', queue: 'text', trigger: 'text', priority: 'smallint', policy: 'jsonb' },
+  ...{ workspace: 'text', job: 'text', queue: 'text', trigger: 'text', priority: 'smallint', policy: 'json' },
   ...{ schedule_id: 'uuid', schedule_key: 'text', schedule_revision: 'int', delay_ms: 'float8' },
 }
 
@@ -55,19 +56,21 @@ const COLUMNS = `id, workspace, job, queue, state, trigger, priority, schedule_i
 const FIELDS = `g.id, g.workspace, g.job, g.queue, 'pending', g.trigger, g.priority, g.schedule_id, g.schedule_key,
     g.schedule_revision, ${DUE}, clock.now,
     g.payload, g.policy, 0, 0, false`
+const TURN = { workspace: 'g.workspace', queue: 'g.queue' }
 
-/** For runs that have neither key nor lane nor occurrence; fails when one of the ids is taken. */
+/** For such runs of any kind, with neither key nor lane nor occurrence; fails when one of the ids is taken. */
 export const insertStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now)
-insert into ${schema}.runs (${COLUMNS})
-select ${FIELDS} from (${givenBy(RUN)}) g cross join clock`)
+insert into ${schema}.runs (${COLUMNS}, turn)
+select ${FIELDS}, ${inTurn(schema, TURN)} from (${givenBy(RUN)}) g cross join clock`)
 
 const GIVEN = givenBy({ ...RUN, ...MORE })
 
 const insertFrom = (schema: string, { of, gate }: { of: string; gate: string }): string => `
-  insert into ${schema}.runs (${COLUMNS}, idempotency_key, scheduled_at, slot_start_at, lane, overlap, gate)
-  select ${FIELDS}, g.idempotency_key, ${instantAt('g.scheduled_ms')}, ${instantAt('g.slot_start_ms')}, g.lane, g.overlap, ${gate}
+  insert into ${schema}.runs (${COLUMNS}, turn, idempotency_key, scheduled_at, slot_start_at, lane, overlap, gate)
+  select ${FIELDS}, ${inTurn(schema, TURN)}, g.idempotency_key, ${instantAt('g.scheduled_ms')}, ${instantAt('g.slot_start_ms')},
+    g.lane, g.overlap, ${gate}
   from (${of}) g cross join clock
   on conflict do nothing
   returning id`

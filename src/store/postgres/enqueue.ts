@@ -1,5 +1,6 @@
 /** Inserts runs made by hand, and keeps the promise of idempotency keys; the SQL for it is `enqueue-statements.ts`. */
 import type { Enqueued, NewRun } from '../contract/runs.ts'
+import { createAlike } from './enqueue-alike.ts'
 import {
   endedAlready,
   fullValues,
@@ -19,6 +20,7 @@ export function createEnqueue(schema: string): Enqueue {
   const [insert, insertKeyed] = [insertStatement(schema), keyedStatement(schema)]
   const [insertLaned, insertSlots] = [lanedStatement(schema), lanedStatement(schema, endedAlready(schema))]
   const recall = recallStatement(schema)
+  const alike = createAlike(schema)
 
   /** No more is looked at than these runs need, because the server plans the longer statements anew for each call. */
   const choose = (runs: readonly NewRun[]): Statement => {
@@ -34,10 +36,12 @@ export function createEnqueue(schema: string): Enqueue {
     return runs.filter(({ id }) => keyed.has(id)).map((run) => ({ run, keyed: keyed.get(run.id)! }))
   }
 
-  /** The common case in the shortest way. Answers false, and has written nothing, when one of the ids is taken after all. */
+  /** The common case in the shortest way. Answers false, and has written nothing, for others and when an id is taken after all. */
   const insertPlain = async (runs: readonly NewRun[], ask: Ask): Promise<boolean> => {
+    const kind = alike(runs)
+    if (!kind && !runs.every(isPlain)) return false
     try {
-      await ask(insert, plainValues(runs))
+      await (kind ? ask(kind.statement, kind.values) : ask(insert, plainValues(runs)))
       return true
     } catch (error) {
       if (isTaken(error)) return false
@@ -46,8 +50,7 @@ export function createEnqueue(schema: string): Enqueue {
   }
 
   return async (runs, ask, alone) => {
-    if (alone && runs.every(isPlain) && (await insertPlain(runs, ask)))
-      return runs.map(({ id }) => ({ id, created: true }))
+    if (alone && (await insertPlain(runs, ask))) return runs.map(({ id }) => ({ id, created: true }))
     const candidates = onePerKey(runs)
     const standsFor = new Map(candidates.map((run) => [nameOf(run), run.id]))
     const existing = new Set<string>()
@@ -82,7 +85,8 @@ interface LeftOut {
   readonly keyed: boolean
 }
 
-const isPlain = ({ idempotencyKey, lane, slot }: NewRun): boolean =>
+/** Without anything that could make it wait for another's transaction. */
+export const isPlain = ({ idempotencyKey, lane, slot }: NewRun): boolean =>
   idempotencyKey === null && lane === null && slot === null
 
 /** A run without a key stands for itself. */

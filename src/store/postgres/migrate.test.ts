@@ -33,6 +33,7 @@ describe('migrating', () => {
     expect(rows).toEqual([
       { version: 1, name: 'core' },
       { version: 2, name: 'policies' },
+      { version: 3, name: 'grants' },
     ])
     await Promise.all(stores.map((store) => store.close()))
   })
@@ -62,7 +63,7 @@ describe('migrating', () => {
   })
 
   it('has nothing to print for a database that is up to date', () => {
-    expect(migrationSql({ from: 2 })).toBe('')
+    expect(migrationSql({ from: 3 })).toBe('')
   })
 
   it('refuses a database that a newer version has migrated', async () => {

@@ -4,11 +4,13 @@ import { type Migration, pending, refuseOutdated } from '../migrate.ts'
 import type { Connection } from './connection.ts'
 import { CORE } from './migrations/0001-core.ts'
 import { POLICIES } from './migrations/0002-policies.ts'
+import { GRANTS } from './migrations/0003-grants.ts'
 import { type Ask, patient, unprepared } from './statement.ts'
 
 const MIGRATIONS = [
   { version: 1, name: 'core', sql: CORE },
   { version: 2, name: 'policies', sql: POLICIES },
+  { version: 3, name: 'grants', sql: GRANTS },
 ] as const satisfies readonly Migration[]
 
 /** Lower case, so that it is the same name with and without quotes; short, so that names made from it still fit. */

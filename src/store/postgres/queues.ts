@@ -1,12 +1,12 @@
 /** Queues as rows in Postgres: sets limits and pauses, and shows what waits; granting within them is `claim-limited.ts`. */
 import { toJsonText } from '../../json.ts'
-import type { QueueLimits } from '../../run/queue-limits.ts'
+import { isLimited, type QueueLimits } from '../../run/queue-limits.ts'
 import type { QueueRow, QueueStore } from '../contract/queues.ts'
 import { MAY_START } from './claim.ts'
-import type { Connection } from './connection.ts'
+import { keepStatement } from './claim-limited.ts'
+import type { Parts } from './parts.ts'
 import { msOf } from './rows.ts'
 import { prepared, type Statement, texts } from './statement.ts'
-import type { Wake } from './wake.ts'
 
 /** More than this is as good as many. */
 const MAX_READY = 10_000
@@ -15,8 +15,8 @@ interface Row extends Omit<QueueRow, 'oldestDueAt'> {
   oldest: number | null
 }
 
-export function createQueues(connection: Connection, wake: Wake, schema: string): QueueStore {
-  const [configure, list] = [configureStatement(schema), queuesStatement(schema)]
+export function createQueues({ connection, wake, sharing, schema }: Parts): QueueStore {
+  const [configure, keep, list] = [configureStatement(schema), keepStatement(schema), queuesStatement(schema)]
   const [pause, resume] = [pauseStatement(schema), resumeStatement(schema)]
   const { ask } = connection.api
   return {
@@ -25,11 +25,15 @@ export function createQueues(connection: Connection, wake: Wake, schema: string)
       const limits = new Map(queues.map((queue) => [queue.name, queue.limits]))
       const names = [...limits.keys()].sort()
       if (names.length === 0) return
+      await sharing.share(names.filter((name) => limits.get(name)!.perWorkspace !== undefined))
       const changed = await ask<{ name: string }>(configure, [
         texts(names),
         texts(names.map((name) => limitsText(limits.get(name)!))),
       ])
-      if (changed.length > 0) wake.tell({ kind: 'runs', queues: changed.map(({ name }) => name) })
+      const changedNames = changed.map(({ name }) => name)
+      const counted = changedNames.filter((name) => isLimited(limits.get(name)!))
+      if (counted.length > 0) await ask(keep, [texts(counted)])
+      if (changed.length > 0) wake.tell({ kind: 'runs', queues: changedNames })
     },
     async pause(name, { reason, by }) {
       await ask(pause, [name, reason, by])
@@ -66,7 +70,7 @@ const resumeStatement = (schema: string): Statement =>
   prepared(`
 update ${schema}.queues set pause = null where name = $1::text and pause is not null returning name`)
 
-/** Names are found by jumps from one to the next; runs behind a gate wait for one that is found so, and are not looked for. */
+/** Names are found by jumps from one to the next, what was granted lately through the leases that claims left; runs behind a gate wait for one that is found so, and are not looked for. */
 export const queuesStatement = (schema: string): Statement =>
   prepared(`
 with recursive clock as materialized (select ${schema}.now_at() as now),
@@ -78,8 +82,13 @@ pending as (
   ) next
 ),
 running as materialized (
-  select r.queue, count(*) as number from ${schema}.runs r
-  where r.state = 'running' and r.lease_until > '-infinity' group by r.queue
+  select queue, count(*) as number from (
+    select k.queue from ${schema}.runs k where k.kept
+    union all
+    select granted.queue from (select distinct unnest(ids) as id from ${schema}.leases) l cross join lateral (
+      select r.queue from ${schema}.runs r where r.id = l.id and not r.kept and r.state = 'running' limit 1
+    ) granted
+  ) held group by queue
 ),
 named as materialized (
   select queue from pending union select queue from running union select name from ${schema}.queues

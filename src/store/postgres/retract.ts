@@ -1,5 +1,4 @@
 /** Takes back what was planned ahead of schedules that change: locks them, then deletes their runs still to come; what changes is decided by the verbs. */
-import { stateOf } from './rows.ts'
 import { MANY, prepared, type Statement } from './statement.ts'
 
 /**
@@ -38,7 +37,7 @@ held as materialized (
   from (${of}) whose cross join lateral (
     select p.id, p.due_at from ${schema}.runs p
     where p.schedule_id = whose.id and p.scheduled_at is not null and p.trigger <> 'backfill'
-      and p.due_at > (select ${schema}.now_at()) and ${stateOf('p')} = 'pending' and p.fence = 0
+      and p.due_at > (select ${schema}.now_at()) and p.state = 'pending' and p.fence = 0
     order by p.scheduled_at for update
   ) r
 ),

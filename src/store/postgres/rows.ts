@@ -44,12 +44,6 @@ export const liveFields = (of: string): string =>
 export const finishedFields = (of: string): string =>
   `${runFields(of)}, 'open' as gate, ${msOf(`${of}.finished_at`)} as finished_at, ${of}.result`
 
-/**
- * SQL for the state of a run that is looked up by its key. Written so that it fits none of the partial indexes: the planner
- * may believe that hardly any run is pending, or running, and would then rather read through all of those.
- */
-export const stateOf = (of: string): string => `${of}.state || ''`
-
 /** SQL that holds for a new run, due soon, in whose lane nobody is open nor, by the place in line, before it. */
 export const mayOpen = (
   schema: string,
@@ -65,7 +59,7 @@ export const mayOpen = (
  * asked for apart from the join, so that the server looks runs up by their key, whatever it believes about the join.
  */
 export const grantedTo = (g: string): string =>
-  `r.id = any(array(select id from given)) and r.id = ${g}.id and r.fence = ${g}.fence and ${stateOf('r')} = 'running'`
+  `r.id = any(array(select id from given)) and r.id = ${g}.id and r.fence = ${g}.fence and r.state = 'running'`
 
 export interface RunRow {
   id: string
@@ -192,19 +186,24 @@ export function scheduleOf(row: ScheduleRow): Schedule {
   }
 }
 
-const MAX_INTERNED = 2000
-const known = new Map<string, unknown>()
+const MAX_REMEMBERED = 2000
 
-/** JSON that comes again and again, read once and shared; only for values that are read-only by their type. */
-export function interned(text: string): unknown {
-  let value = known.get(text)
-  if (value === undefined) {
-    value = JSON.parse(text)
-    if (known.size >= MAX_INTERNED) known.clear()
-    known.set(text, value)
+/** Reads texts that come again and again, each once, and shares what it read; only for values that are read-only by their type. */
+export function remembered<Value>(read: (text: string) => Value): (text: string) => Value {
+  const known = new Map<string, Value>()
+  return (text) => {
+    let value = known.get(text)
+    if (value === undefined) {
+      value = read(text)
+      if (known.size >= MAX_REMEMBERED) known.clear()
+      known.set(text, value)
+    }
+    return value
   }
-  return value
 }
+
+/** JSON that comes again and again. */
+export const interned = remembered((text): unknown => JSON.parse(text))
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 

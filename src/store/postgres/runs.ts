@@ -1,22 +1,38 @@
 /** Runs made by hand in Postgres, and what operators do to runs; grants and their ends are `claims.ts`. */
-import type { CancelAnswer, RunStore } from '../contract/runs.ts'
-import type { Connection } from './connection.ts'
-import { createEnqueue } from './enqueue.ts'
-import { isId, mayOpen, RUN_COLUMNS, stateOf } from './rows.ts'
+import type { CancelAnswer, Enqueued, NewRun, RunStore } from '../contract/runs.ts'
+import { createEnqueue, isPlain } from './enqueue.ts'
+import { isAway } from './failure.ts'
+import { createGather } from './gather.ts'
+import type { Parts } from './parts.ts'
+import { isId, mayOpen, RUN_COLUMNS } from './rows.ts'
 import { plain, prepared, type Statement, within } from './statement.ts'
-import type { Wake } from './wake.ts'
 
 /** A run that changes hands under a cancel is looked at again; more often than this only one that never rests. */
 const LOOKS = 10
+/** So many runs are worth a write of their own. */
+const MANY = 100
 
-export function createRuns(connection: Connection, wake: Wake, schema: string): RunStore {
+export function createRuns({ connection, wake, sharing, schema }: Parts): RunStore {
   const enqueue = createEnqueue(schema)
+  const gather = createGather({
+    async write(runs: readonly NewRun[]) {
+      // Two callers with one id must be told apart.
+      if (!isOnce(runs)) throw new Error('two callers have one id')
+      return enqueue(runs, connection.late, 'alone')
+    },
+    isUnwritten: (error) => !isAway(error),
+  })
+  const enqueueOwn = (runs: readonly NewRun[]): Promise<Enqueued[]> =>
+    runs.length < MANY && runs.every(isPlain) && isOnce(runs)
+      ? connection.begun(() => gather(runs))
+      : enqueue(runs, connection.api.ask, 'alone')
   const [cancel, redrive] = [cancelStatement(schema), redriveStatement(schema)]
   return {
     async enqueue(runs, tx) {
       if (runs.length === 0) return []
+      await sharing.note(runs, tx ? 'transaction' : undefined)
       const hint = { kind: 'runs', queues: [...new Set(runs.map(({ queue }) => queue))] } as const
-      const answers = tx ? await enqueue(runs, within(tx)) : await enqueue(runs, connection.api.ask, 'alone')
+      const answers = tx ? await enqueue(runs, within(tx)) : await enqueueOwn(runs)
       if (tx) await wake.tellWithin(within(tx), hint)
       else wake.tell(hint)
       return answers
@@ -43,6 +59,10 @@ export function createRuns(connection: Connection, wake: Wake, schema: string): 
   }
 }
 
+/** Whether no id stands twice. */
+const isOnce = (runs: readonly NewRun[]): boolean =>
+  runs.length === 1 || new Set(runs.map(({ id }) => id)).size === runs.length
+
 interface CancelRow {
   answer: CancelAnswer | 'moving'
   /** The queue of a run that ended and may have been in others' way. */
@@ -58,14 +78,14 @@ const MOVED = RUN_COLUMNS.filter((column) => !['state', 'cancel_requested'].incl
 const cancelStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
-ended as (delete from ${schema}.runs r where r.id = $1::uuid and ${stateOf('r')} = 'pending' returning *),
+ended as (delete from ${schema}.runs r where r.id = $1::uuid and r.state = 'pending' returning *),
 kept as (
   insert into ${schema}.history (${MOVED.join(', ')}, state, cancel_requested, finished_at, result)
   select ${MOVED.map((column) => `ended.${column}`).join(', ')}, 'cancelled', true, clock.now, 'null' from ended cross join clock
 ),
 before as materialized (select id, cancel_requested from ${schema}.runs where id = $1::uuid),
 marked as (
-  update ${schema}.runs r set cancel_requested = true where r.id = $1::uuid and ${stateOf('r')} = 'running' returning id, schedule_id
+  update ${schema}.runs r set cancel_requested = true where r.id = $1::uuid and r.state = 'running' returning id, schedule_id
 ),
 noted as (
   insert into ${schema}.journal (at, kind, run_id, schedule_id, data)

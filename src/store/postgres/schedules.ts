@@ -1,18 +1,17 @@
 /** Schedules in Postgres: reads them, pauses, resumes and removes them; how they are created and changed is `put.ts`. */
 import { toJsonText } from '../../json.ts'
 import type { Executor } from '../contract/executor.ts'
-import type { PutAnswer, PutSchedule, ScheduleStore } from '../contract/schedules.ts'
-import type { Connection } from './connection.ts'
+import type { ScheduleStore } from '../contract/schedules.ts'
 import { NON_RUN, NON_RUN_FIELDS, nonRunValues, passedBy } from './non-runs.ts'
+import type { Parts } from './parts.ts'
 import { createPut } from './put.ts'
 import { removeStatement } from './remove.ts'
 import { lockStatement, lockWorkspaceStatement, loweredWatermark, retraction } from './retract.ts'
 import { pauseIn, revise } from './revise.ts'
 import { instantAt, msOf, SCHEDULE_FIELDS, type ScheduleRow, scheduleOf } from './rows.ts'
 import { type Ask, listOf, plain, prepared, type Statement, texts, unprepared, within } from './statement.ts'
-import type { Wake } from './wake.ts'
 
-export function createSchedules(connection: Connection, wake: Wake, schema: string): ScheduleStore {
+export function createSchedules({ connection, wake, sharing, schema }: Parts): ScheduleStore {
   const put = createPut(schema)
   const lock = lockStatement(schema)
   const lockWorkspace = lockWorkspaceStatement(schema)
@@ -34,26 +33,12 @@ export function createSchedules(connection: Connection, wake: Wake, schema: stri
     return found?.id ?? null
   }
 
-  /** All, or none where one is not as its caller saw it; a transaction of somebody else's is not ours to undo. */
-  const putOwn = async (schedules: readonly PutSchedule[]): Promise<PutAnswer[]> => {
-    const undo = new Error('a schedule is not as the caller saw it')
-    let answers: PutAnswer[] = []
-    try {
-      await connection.api.transact(async (ask) => {
-        answers = await put(schedules, ask)
-        if (answers.some(({ differs }) => differs)) throw undo
-      })
-      return answers
-    } catch (error) {
-      if (error !== undo) throw error
-      return answers.map(undone)
-    }
-  }
-
   return {
     async put(schedules, tx) {
       if (schedules.length === 0) return []
-      const answers = tx ? await put(schedules, within(tx)) : await putOwn(schedules)
+      const users = schedules.map(({ definition }) => definition)
+      await sharing.note(users, tx ? 'transaction' : undefined)
+      const answers = await (tx ? put.within(schedules, within(tx)) : put.alone(schedules, connection.api))
       if (answers.some(({ changed }) => changed)) await hint(tx)
       return answers
     },
@@ -98,9 +83,6 @@ export function createSchedules(connection: Connection, wake: Wake, schema: stri
       }),
   }
 }
-
-const undone = (answer: PutAnswer): PutAnswer =>
-  answer.changed ? { ...answer, created: false, changed: false, revision: answer.revision - 1 } : answer
 
 const getSql = (schema: string): Statement =>
   prepared(`

@@ -3,6 +3,8 @@ import { toJsonText } from '../../json.ts'
 import type { ClaimStore, Settlement } from '../contract/claims.ts'
 import type { Connection } from './connection.ts'
 import { grantedTo, progressText, RUN_COLUMNS, spanOf } from './rows.ts'
+import { alikeValues, finishAlikeStatement } from './settle-alike.ts'
+import { inTurn } from './sharing.ts'
 import { type Ask, plain, prepared, rowsOf, type Statement, texts, type Value } from './statement.ts'
 import type { Wake } from './wake.ts'
 
@@ -13,7 +15,13 @@ type Numbered<Kind> = Settlement & {
 
 export function createSettle(connection: Connection, wake: Wake, schema: string): ClaimStore['settle'] {
   const [finish, again] = [finishStatement(schema), againStatement(schema)]
+  const finishAlike = finishAlikeStatement(schema)
   return async (settlements) => {
+    const alike = alikeValues(settlements)
+    if (alike) {
+      const refused = new Set((await connection.hot.ask<{ id: string }>(finishAlike, alike)).map(({ id }) => id))
+      return settlements.map(({ id }) => (refused.has(id) ? 'refused' : 'accepted'))
+    }
     const answers = settlements.map((): 'accepted' | 'refused' => 'accepted')
     const numbered = settlements.map((settlement, n) => ({ ...settlement, n }))
     const finals = inOrder(numbered.filter((one): one is Numbered<'final'> => one.verdict.kind === 'final'))
@@ -124,7 +132,8 @@ given as materialized (${rowsOf({ ...GRANT, delay: 'float8', reason: 'text', cou
 back as (
   update ${schema}.runs r
   set state = 'pending', due_at = (select now from clock) + ${spanOf('case when r.cancel_requested then 0 else g.delay end')},
-    attempt = r.attempt - case when g.counts then 0 else 1 end, worker_id = null, lease_until = null,
+    attempt = r.attempt - case when g.counts then 0 else 1 end, worker_id = null, lease_until = null, kept = false,
+    turn = r.turn or ${inTurn(schema, { workspace: 'r.workspace', queue: 'r.queue' })},
     progress = coalesce(g.progress::jsonb, r.progress), error = coalesce(g.error::jsonb, r.error)
   from given g
   where ${GRANTED}

@@ -15,6 +15,7 @@ import { createQueues } from './queues.ts'
 import { msOf } from './rows.ts'
 import { createRuns } from './runs.ts'
 import { createSchedules } from './schedules.ts'
+import { createSharing } from './sharing.ts'
 import { prepared } from './statement.ts'
 import { createUpkeep } from './upkeep.ts'
 import { createWake } from './wake.ts'
@@ -60,16 +61,18 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     throw error
   }
   const wake = createWake(connection, { channel: `${schema}_wake`, listen })
+  const sharing = createSharing(connection, quoted)
+  const parts = { connection, wake, sharing, schema: quoted }
   const clock = prepared(`select ${msOf(`${quoted}.now_at()`)} as now`)
   let closing: Promise<void> | null = null
   return {
     name,
-    schedules: createSchedules(connection, wake, quoted),
+    schedules: createSchedules(parts),
     planning: createPlanning(connection, wake, quoted),
-    runs: createRuns(connection, wake, quoted),
-    claims: createClaims(connection, wake, quoted),
+    runs: createRuns(parts),
+    claims: createClaims(parts),
     lanes: createLanes(connection, wake, quoted),
-    queues: createQueues(connection, wake, quoted),
+    queues: createQueues(parts),
     backfills: createBackfills(connection, wake, quoted),
     apps: createApps(connection, quoted),
     history: createHistory(connection, quoted),

@@ -18,8 +18,8 @@ export const MUTATIONS = [
   {
     kills: 'a claim does not look at the state',
     file: `${folder}/claim.ts`,
-    find: "p.state = 'pending' and p.gate = 'open'`",
-    replace: "p.gate = 'open'`",
+    find: "p.gate = 'open' and not p.kept and p.state = 'pending'`",
+    replace: "p.gate = 'open' and not p.kept`",
   },
   {
     kills: 'a claim goes by the due time alone',
@@ -89,19 +89,19 @@ export const MUTATIONS = [
   },
   {
     kills: 'a plan does not look at the cursor',
-    file: `${folder}/record.ts`,
+    file: `${folder}/record-statement.ts`,
     find: 'next_at is not distinct from p.expected',
     replace: 'true',
   },
   {
     kills: 'a plan does not look at the revision',
-    file: `${folder}/record.ts`,
+    file: `${folder}/record-statement.ts`,
     find: ' and revision = p.revision',
     replace: '',
   },
   {
     kills: 'the watermark is not looked at',
-    file: `${folder}/record.ts`,
+    file: `${folder}/record-statement.ts`,
     find: 'where r.scheduled_at > h.floor_at and (',
     replace: 'where r.scheduled_at > to_timestamp(0) and (',
   },
@@ -113,7 +113,7 @@ export const MUTATIONS = [
   },
   {
     kills: 'a cancelled occurrence is planned again',
-    file: `${folder}/record.ts`,
+    file: `${folder}/record-statement.ts`,
     find: '.history where id = r.id limit 1) is null',
     replace: '.history where id = r.id limit 1) is null or true',
   },
@@ -167,7 +167,7 @@ export const MUTATIONS = [
   },
   {
     kills: 'a plan that resumes leaves the pause standing',
-    file: `${folder}/record.ts`,
+    file: `${folder}/record-statement.ts`,
     find: 'from moved where resumes',
     replace: 'from moved where not resumes',
   },
@@ -251,7 +251,7 @@ export const MUTATIONS = [
   },
   {
     kills: 'all runs of a plan are open',
-    file: `${folder}/record.ts`,
+    file: `${folder}/record-statement.ts`,
     find: '::boolean and f.place = 1 and $',
     replace: '::boolean and $',
     also: [
@@ -277,7 +277,7 @@ export const MUTATIONS = [
   },
   {
     kills: 'a plan fails on another of its lane',
-    file: `${folder}/record.ts`,
+    file: `${folder}/record-statement.ts`,
     find: 'where lane is not null and place = 1 and id not in',
     replace: 'where lane is not null and place = 9 and id not in',
   },
@@ -321,8 +321,8 @@ export const MUTATIONS = [
   {
     kills: 'a claim does not look at the gate',
     file: `${folder}/claim.ts`,
-    find: " and p.gate = 'open'`",
-    replace: '`',
+    find: "`p.gate = 'open' and not p.kept and",
+    replace: '`not p.kept and',
     also: [
       {
         file: `${folder}/migrations/0002-policies.ts`,
@@ -492,8 +492,20 @@ export const MUTATIONS = [
     also: [{ find: ' and s.revision = g.seen', replace: '' }],
   },
   {
+    kills: 'an edit does not look at what its caller saw',
+    file: `${folder}/put-statements.ts`,
+    find: 'DIFFERS} as differs',
+    replace: 'false} as differs',
+  },
+  {
+    kills: 'two creations fail on each other',
+    file: `${folder}/put.ts`,
+    find: 'if (!isTaken(error)) throw error',
+    replace: 'throw error',
+  },
+  {
     kills: 'a call is written though one schedule differs',
-    file: `${folder}/schedules.ts`,
+    file: `${folder}/put.ts`,
     find: 'if (answers.some(({ differs }) => differs)) throw undo',
     replace: 'if (answers.every(({ differs }) => differs)) throw undo',
   },
@@ -529,7 +541,7 @@ export const MUTATIONS = [
   },
   {
     kills: 'a pause is no revision',
-    file: `${folder}/record.ts`,
+    file: `${folder}/record-statement.ts`,
     find: "clock.now, 'everytick', m.watermark_at",
     replace: "clock.now, 'nobody', m.watermark_at",
   },
@@ -610,5 +622,29 @@ export const MUTATIONS = [
     file: `${folder}/settle.ts`,
     find: 'case when r.cancel_requested then 0 else g.delay end',
     replace: 'g.delay',
+  },
+  {
+    kills: 'a settlement does not look at the fence',
+    file: `${folder}/settle-alike.ts`,
+    find: 'and r.fence = $2::bigint',
+    replace: 'and r.fence >= $2::bigint',
+  },
+  {
+    kills: 'one call settles a grant twice',
+    file: `${folder}/settle-alike.ts`,
+    find: 'if (new Set(ids).size < ids.length) return null',
+    replace: 'if (ids.length < 0) return null',
+  },
+  {
+    kills: 'one refusal spoils the batch',
+    file: `${folder}/settle-alike.ts`,
+    find: 'and given.id not in (select id from gone)',
+    replace: '',
+  },
+  {
+    kills: 'a lease that holds counts as ended',
+    file: `${folder}/claims.ts`,
+    find: 'from held where lease_until <= (select now from clock)',
+    replace: 'from held where lease_until is not null',
   },
 ]

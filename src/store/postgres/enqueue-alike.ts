@@ -1,0 +1,66 @@
+/** The shortest way to insert runs: all of one kind, which then travels and is read once; which runs may take it is decided here, and everything else by `enqueue.ts`. */
+import { toJsonText } from '../../json.ts'
+import type { NewRun } from '../contract/runs.ts'
+import { spanOf } from './rows.ts'
+import { inTurn } from './sharing.ts'
+import { plain, prepared, type Statement, texts, type Value } from './statement.ts'
+
+export interface Alike {
+  readonly statement: Statement
+  readonly values: Value[]
+}
+
+export type FindAlike = (runs: readonly NewRun[]) => Alike | null
+
+/** Null for runs that differ in more than their ids and payloads, or have a key, a lane, an occurrence or an instant. */
+export function createAlike(schema: string): FindAlike {
+  const [same, own] = [alikeStatement(schema, 'same'), alikeStatement(schema, 'own')]
+  return (runs) => {
+    const [first] = runs
+    if (!first || !runs.every((run) => isAlike(run, first))) return null
+    const { workspace, job, queue, trigger, priority, policy, schedule, due, payload } = first
+    const isSame = runs.every((run) => run.payload === payload)
+    const text = (run: NewRun): string => toJsonText(run.payload, { what: 'payload' })
+    const values = [
+      ...[plain(runs.map(({ id }) => id)), isSame ? text(first) : texts(runs.map(text))],
+      ...[workspace, job, queue, trigger, priority, toJsonText(policy, { what: 'policy' })],
+      ...[schedule?.id ?? null, schedule?.key ?? null, schedule?.revision ?? null, 'at' in due ? 0 : due.delayMs],
+    ]
+    return { statement: isSame ? same : own, values }
+  }
+}
+
+const isAlike = (run: NewRun, first: NewRun): boolean =>
+  run.idempotencyKey === null &&
+  run.lane === null &&
+  run.slot === null &&
+  !('at' in run.due) &&
+  run.due.delayMs === (first.due as { readonly delayMs: number }).delayMs &&
+  run.job === first.job &&
+  run.queue === first.queue &&
+  run.workspace === first.workspace &&
+  run.trigger === first.trigger &&
+  run.priority === first.priority &&
+  run.policy === first.policy &&
+  run.schedule === first.schedule
+
+/** Fails when one of the ids is taken. */
+const alikeStatement = (schema: string, payload: 'same' | 'own'): Statement => {
+  const [list, read, shared] =
+    payload === 'same'
+      ? ['unnest($1::text::uuid[]) as run (id)', 'kind.payload', '$2::text::jsonb']
+      : ['unnest($1::text::uuid[], $2::text::text[]) as run (id, payload)', 'run.payload::jsonb', 'null::jsonb']
+  return prepared(`
+with kind as materialized (
+  select now, now + ${spanOf('$12::float8')} as due_at, ${shared} as payload, $3::text as workspace, $4::text as job,
+    $5::text as queue, $6::text as trigger, $7::smallint as priority, $8::text::json as policy, $9::uuid as schedule_id,
+    $10::text as schedule_key, $11::int as schedule_revision,
+    ${inTurn(schema, { workspace: '$3::text', queue: '$5::text' })} as turn
+  from (select ${schema}.now_at() as now) clock
+)
+insert into ${schema}.runs (id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key, schedule_revision,
+  due_at, created_at, payload, policy, attempt, fence, cancel_requested, turn)
+select run.id, kind.workspace, kind.job, kind.queue, 'pending', kind.trigger, kind.priority, kind.schedule_id,
+  kind.schedule_key, kind.schedule_revision, kind.due_at, kind.now, ${read}, kind.policy, 0, 0, false, kind.turn
+from ${list} cross join kind`)
+}

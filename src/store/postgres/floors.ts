@@ -1,0 +1,79 @@
+/**
+ * Decides from which due instant on a claim looks, when looking from the very beginning has become dear: somebody holds an
+ * old snapshot, and the server cannot clear away what has long been granted. What is due and stands below the floor is
+ * found by the next look from the beginning, which is never more than two seconds away.
+ */
+import type { Run } from '../../run/run.ts'
+import type { Clock } from '../../time/clock.ts'
+import type { Wanted } from '../contract/claims.ts'
+
+/** The instants from which on runs of each priority are looked for, 0 first; null is the beginning. */
+export type Floor = readonly (number | null)[]
+
+export interface Look {
+  readonly wanted: readonly Wanted[]
+  readonly runs: readonly Run[]
+  /** By the database's clock. */
+  readonly now: number
+  /** How long the server took. */
+  readonly tookMs: number
+}
+
+export interface Floors {
+  /** For the next claim of this queue. */
+  of(queue: string): Floor
+  /** Answers in how many milliseconds the next look should be from the beginning; null when this one was, or none is needed. */
+  claimed(look: Look): number | null
+}
+
+const LEVELS = 10
+export const BEGINNING: Floor = Array.from({ length: LEVELS }, () => null)
+/** A grant, and a queue, costs about this much; what a look took beyond that was spent on passing over others. */
+const GRANT_MS = 0.05
+const QUEUE_MS = 1
+/** So much is no reason to look elsewhere. */
+const PATIENCE_MS = 10
+/** A dear look may be a small share of all looking, but comes at least this often. */
+const SHARE = 20
+const MAX_REST_MS = 2000
+/** An insert that was under way may bring runs that are a little older than those just granted. */
+const MARGIN_MS = 100
+
+/** Rests are measured by the clock of this process: the database's may stand still, or be set back. */
+export function createFloors(clock: Pick<Clock, 'elapsed'>): Floors {
+  const floors = new Map<string, Floor>()
+  let until = Number.NEGATIVE_INFINITY
+  let raisedFor = false
+
+  return {
+    of(queue) {
+      raisedFor = clock.elapsed() < until
+      return raisedFor ? (floors.get(queue) ?? BEGINNING) : BEGINNING
+    },
+    claimed({ wanted, runs, now, tookMs }) {
+      const at = clock.elapsed()
+      const wasRaised = raisedFor
+      if (!wasRaised) {
+        const excess = tookMs - GRANT_MS * runs.length - QUEUE_MS * wanted.length
+        until = excess <= PATIENCE_MS ? Number.NEGATIVE_INFINITY : at + Math.min(MAX_REST_MS, SHARE * excess)
+        floors.clear()
+      }
+      if (at >= until) return wasRaised ? 0 : null
+      for (const { queue, limit } of wanted) {
+        const granted = runs.filter((run) => run.queue === queue)
+        floors.set(queue, raised(floors.get(queue) ?? BEGINNING, { granted, limit, now }))
+      }
+      return wasRaised ? until - at : null
+    },
+  }
+}
+
+/** Priorities that were looked through to the end begin with what is new; the last one goes on where the grants ended. */
+function raised(floor: Floor, { granted, limit, now }: { granted: readonly Run[]; limit: number; now: number }): Floor {
+  const reached = granted.length < limit ? -1 : Math.min(...granted.map(({ priority }) => priority))
+  const lastAt = Math.max(...granted.filter(({ priority }) => priority === reached).map(({ dueAt }) => dueAt))
+  return floor.map((before, level) => {
+    if (level < reached) return before
+    return (level === reached ? lastAt : now) - MARGIN_MS
+  })
+}

@@ -1,0 +1,205 @@
+/** What the third schema relies on: grants that touch no index, leases found through the rows that claims leave, turns that begin when a queue is shared. */
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
+import { newRun, SUCCEEDED } from '../../testing/conformance/samples.ts'
+import { openPostgres, type PostgresStore } from './store.ts'
+
+const DAY_MS = 86_400_000
+const RETENTION = {
+  historyMs: DAY_MS,
+  journalMs: DAY_MS,
+  idempotencyMs: DAY_MS,
+  workersMs: DAY_MS,
+  orphansMs: DAY_MS,
+}
+
+let database: Database
+let store: PostgresStore
+let client: pg.Client
+let queue: string
+let queues = 0
+
+beforeAll(async () => {
+  database = await createDatabase(inject('postgres'))
+  store = await openPostgres({ url: database.url, listen: false })
+  client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+})
+
+afterAll(async () => {
+  await store.close()
+  await client.end()
+  await database.drop()
+})
+
+beforeEach(async () => {
+  await client.query('truncate everytick.runs, everytick.leases, everytick.history')
+  // What a store knows of a queue it knows for good.
+  queue = `queue-${++queues}`
+})
+
+const ask = async <Row>(sql: string): Promise<Row[]> => (await client.query(sql)).rows as Row[]
+const count = async (sql: string): Promise<number> =>
+  Number((await ask<{ n: string }>(`select count(*) as n ${sql}`))[0]!.n)
+const enqueue = (many: number, about: Parameters<typeof newRun>[0] = {}) =>
+  store.runs.enqueue(Array.from({ length: many }, () => newRun({ queue, ...about })))
+const claim = async (limit: number, about: { leaseMs?: number; fair?: boolean; of?: PostgresStore } = {}) => {
+  const { leaseMs = 60_000, fair = false, of = store } = about
+  return (await of.claims.claim({ workerId: 'w', leaseMs, wanted: [{ queue, limit, fair }] })).runs
+}
+const grants = (runs: readonly { id: string; fence: number }[]) =>
+  runs.map(({ id, fence }) => ({ id, fence, progress: null }))
+const settle = (runs: readonly { id: string; fence: number }[]) =>
+  store.claims.settle(runs.map(({ id, fence }) => ({ id, fence, workerId: 'w', verdict: SUCCEEDED })))
+
+/** What was waiting takes part soon after its queue is shared. */
+const allInTurn = () => expect.poll(() => count(`from everytick.runs where not turn and state = 'pending'`)).toBe(0)
+
+describe('a grant', () => {
+  it('writes no index: the new version of the run stays on its page', async () => {
+    await enqueue(500)
+    const updates = async () => {
+      await client.query('select pg_stat_force_next_flush()').catch(() => {})
+      const sql = `select pg_stat_get_xact_tuples_hot_updated(c) as hot, pg_stat_get_xact_tuples_updated(c) as n
+        from (select 'everytick.runs'::regclass::oid as c) t`
+      return (await ask<{ hot: string; n: string }>(sql))[0]!
+    }
+    await client.query('begin')
+    await client.query(`update everytick.runs set state = 'running', attempt = 1, fence = 1, worker_id = 'w',
+      lease_until = now(), started_at = now()`)
+    const { hot, n } = await updates()
+    await client.query('rollback')
+    expect(Number(n)).toBe(500)
+    expect(Number(hot)).toBeGreaterThan(450)
+  })
+
+  it('leaves one row that says when to look after all of its runs', async () => {
+    await enqueue(20)
+    const runs = await claim(20)
+    const [lease, ...others] = await ask<{ ids: string[]; look_at: Date }>('select ids, look_at from everytick.leases')
+    expect(others).toEqual([])
+    expect(lease!.ids.sort()).toEqual(runs.map(({ id }) => id).sort())
+    expect(lease!.look_at.getTime()).toBe(runs[0]!.leaseUntil)
+  })
+
+  it('that finds nothing leaves nothing', async () => {
+    expect(await claim(20)).toEqual([])
+    expect(await count('from everytick.leases')).toBe(0)
+  })
+
+  it('leaves the index of the queue when it is renewed, and comes back when it is returned', async () => {
+    await enqueue(2)
+    const [first, second] = await claim(2)
+    await store.claims.renew(60_000, grants([first!]))
+    expect(await ask('select id from everytick.runs where kept')).toEqual([{ id: first!.id }])
+    const verdict = { kind: 'again', delayMs: 0, reason: 'released', counts: false, error: null } as const
+    await store.claims.settle([first!, second!].map(({ id, fence }) => ({ id, fence, workerId: 'w', verdict })))
+    expect(await count('from everytick.runs where kept')).toBe(0)
+    expect((await claim(2)).map(({ id }) => id).sort()).toEqual([first!.id, second!.id].sort())
+  })
+})
+
+describe('the look for leases that have ended', () => {
+  it('forgets what has ended, and looks again at what was renewed when that ends', async () => {
+    await enqueue(3)
+    const runs = await claim(3, { leaseMs: 0 })
+    const [ended, renewed, lost] = runs
+    await settle([ended!])
+    await store.claims.renew(60_000, grants([renewed!]))
+    expect((await store.claims.expired(10)).map(({ id }) => id)).toEqual([lost!.id])
+    // Nobody has settled it: it is told again.
+    expect((await store.claims.expired(10)).map(({ id }) => id)).toEqual([lost!.id])
+    await settle([lost!])
+    expect(await store.claims.expired(10)).toEqual([])
+    const [lease] = await ask<{ ids: string[]; soon: boolean }>(
+      `select ids, look_at < now() + interval '50 seconds' as soon from everytick.leases`,
+    )
+    expect(lease).toEqual({ ids: [renewed!.id], soon: false })
+    await settle([renewed!])
+    await client.query(`update everytick.leases set look_at = now() - interval '1 second'`)
+    expect(await store.claims.expired(10)).toEqual([])
+    expect(await count('from everytick.leases')).toBe(0)
+  })
+
+  it('finds a run whose grant nobody ever heard of, and a run that was granted twice only once', async () => {
+    await enqueue(1)
+    const [first] = await claim(1, { leaseMs: 0 })
+    const verdict = { kind: 'again', delayMs: 0, reason: 'lost', counts: true, error: null } as const
+    await store.claims.settle([{ id: first!.id, fence: first!.fence, workerId: 'reaper', verdict, onlyExpired: true }])
+    const [second] = await claim(1, { leaseMs: 0 })
+    expect(second).toMatchObject({ id: first!.id, fence: 2 })
+    expect((await store.claims.expired(10)).map(({ id, fence }) => [id, fence])).toEqual([[first!.id, 2]])
+  })
+})
+
+describe('upkeep', () => {
+  it('puts back under watch what nobody would find, and leaves alone what somebody does', async () => {
+    await enqueue(3)
+    const [lost, held] = await claim(2)
+    await client.query('delete from everytick.leases')
+    await client.query(`update everytick.runs set lease_until = now() - interval '2 minutes' where id = '${lost!.id}'`)
+    await client.query(`update everytick.runs set kept = true where state = 'pending'`)
+    expect(await store.claims.expired(10)).toEqual([])
+    await store.upkeep.tidy(RETENTION)
+    expect((await store.claims.expired(10)).map(({ id }) => id)).toEqual([lost!.id])
+    expect(await claim(3)).toHaveLength(1)
+    expect(await settle([held!])).toEqual(['accepted'])
+  })
+})
+
+describe('a queue', () => {
+  it('that only the default workspace uses keeps no turns', async () => {
+    await enqueue(5)
+    expect(await count('from everytick.runs where turn')).toBe(0)
+    expect(await count(`from everytick.shared_queues where name = '${queue}'`)).toBe(0)
+  })
+
+  it('is shared from the first run of another workspace on, and what waits takes part', async () => {
+    await enqueue(5)
+    await enqueue(2, { workspace: 'acme' })
+    await enqueue(1)
+    expect(await ask(`select name from everytick.shared_queues where name = '${queue}'`)).toHaveLength(1)
+    await allInTurn()
+    expect((await claim(4, { fair: true })).map(({ workspace }) => workspace).sort()).toEqual([
+      ...['acme', 'acme', 'default', 'default'],
+    ])
+  })
+
+  it('is known as shared to another process after its next claim in the usual order', async () => {
+    const other = await openPostgres({ url: database.url, listen: false })
+    try {
+      await enqueue(200)
+      expect(await claim(1, { fair: true, of: other })).toHaveLength(1)
+      await enqueue(2, { workspace: 'acme' })
+      // Meanwhile they are held, and a claim passes over them.
+      await allInTurn()
+      await claim(1, { of: other })
+      const workspaces = (await claim(4, { fair: true, of: other })).map(({ workspace }) => workspace)
+      expect(workspaces.filter((name) => name === 'acme')).toHaveLength(2)
+    } finally {
+      await other.close()
+    }
+  })
+
+  it('mends a run that came while it was being shared, and grants it with the next claim', async () => {
+    await enqueue(3)
+    await client.query(`insert into everytick.shared_queues values ('${queue}')`)
+    const other = await openPostgres({ url: database.url, listen: false })
+    try {
+      expect(await claim(3, { fair: true, of: other })).toEqual([])
+      expect(await count(`from everytick.runs where not turn and state = 'pending'`)).toBe(0)
+      expect(await claim(3, { fair: true, of: other })).toHaveLength(3)
+    } finally {
+      await other.close()
+    }
+  })
+
+  it('that gets limits counts what already runs', async () => {
+    await enqueue(3)
+    await claim(2)
+    await store.queues.configure([{ name: queue, limits: { globalConcurrency: 2 } }])
+    expect(await claim(1)).toEqual([])
+    await store.queues.configure([{ name: queue, limits: {} }])
+  })
+})

@@ -1,0 +1,37 @@
+/** Walks through the live runs, a few with every call, and puts back under watch what nobody would look at any more; who looks is `claims.ts`. */
+import type { Connection } from './connection.ts'
+import { prepared, type Statement } from './statement.ts'
+
+const STEP = 5000
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * A claim leaves a row by which its runs are found again, so that none should ever be found here. But a row can be lost by
+ * other hands than ours, and a process of an older version leaves none.
+ */
+export function createWatch(connection: Connection, schema: string): () => Promise<void> {
+  const statement = watchStatement(schema)
+  let after = FIRST_ID
+  return async () => {
+    const [step] = await connection.api.ask<{ last: string | null }>(statement, [after])
+    after = step!.last ?? FIRST_ID
+  }
+}
+
+const watchStatement = (schema: string): Statement =>
+  prepared(`
+with clock as materialized (select ${schema}.now_at() as now),
+step as materialized (
+  select id, state, lease_until, kept from ${schema}.runs where id > $1::uuid order by id limit ${STEP}
+),
+watched as (
+  insert into ${schema}.leases (look_at, ids)
+  select min(lease_until), array_agg(id) from step
+  where state = 'running' and lease_until < (select now from clock) - interval '1 minute'
+  having count(*) > 0
+),
+back as (
+  update ${schema}.runs set kept = false
+  where id = any(array(select id from step where kept and state = 'pending')) and state = 'pending'
+)
+select case when count(*) = ${STEP} then (array_agg(id order by id desc))[1] end as last from step`)
