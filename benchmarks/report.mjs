@@ -1,10 +1,13 @@
 /**
- * What a measurement looks like and whether it met its target. A row is
- * `{ id, what, unit, ours, rivals: { name: { value, ratio } }, must: null | { kind, value } }`, where a must of kind
- * `ratio` also names the rival it is against.
+ * What a measurement looks like, whether it met its target, and how it is printed. A row is
+ * `{ id, what, unit, ours, rivals: { name: { value, ratio } }, must: null | { kind, value } }`. A must of kind `ratio` also
+ * names the rival it is against; `least` and `most` are bounds of `ours`. A row may have besides:
+ * - `aim: number`, what we would like `ours` to be, in the unit of the row;
+ * - `better: 'more' | 'less'`, where neither the must nor the unit says it;
+ * - `spread: [least, most]` and `rounds: [number]`, and `best`, the name of the best rival;
+ * - `series: { x: [number], y: [number], xLabel, yLabel }`, how the figure grows, for a chart.
  */
-import { execFileSync } from 'node:child_process'
-import { cpus, totalmem } from 'node:os'
+import { amount, factsText, mustText, timesText } from './words.mjs'
 
 /** Whether a row met its target; null for a row that has none. */
 export function met({ ours, rivals, must }) {
@@ -13,61 +16,44 @@ export function met({ ours, rivals, must }) {
   return must.kind === 'least' ? ours >= must.value : ours <= must.value
 }
 
+/** Whether a row reached what we would like; null for a row of which we said nothing. */
+export function aimMet(row) {
+  if (typeof row.aim !== 'number') return null
+  return betterOf(row) === 'more' ? row.ours >= row.aim : row.ours <= row.aim
+}
+
+/** Whether more or less of it is better. */
+export function betterOf({ better, must, unit }) {
+  if (better !== undefined) return better
+  if (must?.kind === 'least') return 'more'
+  if (must?.kind === 'most') return 'less'
+  return unit.startsWith('/s') ? 'more' : 'less'
+}
+
 /** Null for a quick run: it shows that the benchmark works, and its figures mean nothing. */
 export const verdict = (rows, quick) => (quick ? null : rows.every((row) => met(row) !== false))
 
-export function machineFacts() {
-  return {
-    cpu: cpus()[0]?.model ?? 'unknown',
-    cores: cpus().length,
-    memoryGb: Math.round(totalmem() / 2 ** 30),
-    platform: `${process.platform} ${process.arch}`,
-    node: process.versions.node,
-    commit: commit(),
-  }
-}
-
-function commit() {
-  try {
-    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { stdio: ['ignore', 'pipe', 'ignore'] })
-      .toString()
-      .trim()
-  } catch {
-    return null // an unpacked archive, or a repository without commits
-  }
-}
-
-export function reportText({ benchmark, quick, ok, machine, versions, rows }) {
+export function reportText({ quick, ok, rows, ...result }) {
   const rivals = [...new Set(rows.flatMap((row) => Object.keys(row.rivals)))]
-  const heading = ['', 'everytick', ...rivals.flatMap((name) => [name, 'times']), 'must', '']
+  const heading = ['', 'everytick', ...rivals.flatMap((name) => [name, 'times']), 'must', '', 'aim', '']
   const lines = rows.map((row) => [
     row.what,
     amount(row.ours, row.unit),
     ...rivals.flatMap((name) => {
       const rival = row.rivals[name]
-      return rival ? [amount(rival.value, row.unit), ratioText(rival.ratio)] : ['', '']
+      return rival ? [amount(rival.value, row.unit), timesText(rival.ratio)] : ['', '']
     }),
     mustText(row),
     quick || met(row) === null ? '' : met(row) ? 'ok' : 'MISS',
+    aimMet(row) === null ? '' : amount(row.aim, row.unit),
+    quick || !aimMet(row) ? '' : 'reached',
   ])
-  const facts = Object.entries({ ...machine, ...versions }).map(([name, value]) => `${name} ${value ?? 'unknown'}`)
-  const end = quick ? 'quick run: figures mean nothing' : ok ? 'every target met' : 'TARGET MISSED'
-  return `${benchmark}  ${facts.join(' · ')}\n\n${grid([heading, ...lines])}\n\n${end}\n`
+  return `${factsText(result)}\n\n${grid([heading, ...lines])}\n\n${closing(quick, ok)}\n`
 }
 
-function mustText({ must, unit }) {
-  if (must === null) return ''
-  if (must.kind === 'ratio') return `≥ ${must.value}× ${must.rival}`
-  return `${must.kind === 'least' ? '≥' : '≤'} ${amount(must.value, unit)}`
-}
-
-const ratioText = (ratio) => `${ratio >= 10 ? Math.round(ratio) : ratio.toFixed(1)}×`
-
-function amount(value, unit) {
-  if (value === null) return '–'
-  const digits = value >= 100 ? 0 : value >= 1 ? 1 : 4
-  return `${value.toLocaleString('en', { maximumFractionDigits: digits })} ${unit}`
-}
+/** The last word of every report. */
+export const closing = (quick, ok) =>
+  quick ? 'quick run: figures mean nothing' : ok ? 'every target met' : 'TARGET MISSED'
 
 /** The first column reads from the left, figures line up on the right. */
 function grid(lines) {

@@ -34,5 +34,9 @@ export const churn = (store, count) =>
   inGroups({ total: count, group: BATCH, inFlight: 2 }, async (size) => {
     await fill(store, size)
     const { runs } = await store.claims.claim(REQUEST)
-    await store.claims.settle(runs.map(({ id, fence }) => ({ id, fence, workerId: 'churn', verdict: SUCCEEDED })))
+    await settleAll(store, runs)
   })
+
+/** Ends what was granted to the worker `churn`. */
+export const settleAll = (store, runs) =>
+  store.claims.settle(runs.map(({ id, fence }) => ({ id, fence, workerId: REQUEST.workerId, verdict: SUCCEEDED })))

@@ -1,6 +1,7 @@
 /** How fast real processes carry out runs of a job that does nothing, from the first grant to the last result on disk. */
 import { everytick } from 'everytick'
 import { median } from '../harness.mjs'
+import { counter } from './counter.mjs'
 import { CONCURRENCY, newIds, noop } from './load.mjs'
 import { startProcess } from './processes.mjs'
 import { inGroups, perSecond, rateRow, turns } from './turns.mjs'
@@ -13,7 +14,7 @@ export async function drainRows(places, size, note) {
     note(`${places.kind}: drain with ${count} ${count === 1 ? 'process' : 'processes'}`)
     const place = await places.fresh()
     try {
-      rows.push(...(await drained(place, count, { ...size, must: mustOf(places.kind) })))
+      rows.push(...(await drained(place, count, size)))
     } finally {
       await place.drop()
     }
@@ -21,14 +22,14 @@ export async function drainRows(places, size, note) {
   return rows
 }
 
-const mustOf = (kind) => (kind === 'sqlite' ? { kind: 'least', value: 20_000 } : null)
-
-async function drained(place, count, { runs, rounds, must }) {
+async function drained(place, count, { runs, rounds }) {
   const [store, limit] = [await place.open(), await place.limit()]
   const app = everytick({ store, jobs: [noop] })
-  const counter = settledCounter()
+  const settled = counter('settled')
   const options = { address: place.address, role: 'worker', concurrency: CONCURRENCY }
-  const processes = await Promise.all(Array.from({ length: count }, () => startProcess(options, counter.add)))
+  const processes = await Promise.all(
+    Array.from({ length: count }, () => startProcess(options, { settled: settled.add })),
+  )
   const all = (ask) => Promise.all(processes.map((process) => process.ask(ask)))
   const cpuMs = async () => (await all('usage')).reduce((sum, usage) => sum + usage.cpuMs, 0)
   const costs = { worker: [], server: [] }
@@ -43,7 +44,7 @@ async function drained(place, count, { runs, rounds, must }) {
     )
     const [before, serverBefore] = [await cpuMs(), place.serverCpuMs()]
     const rate = await perSecond(runs, async () => {
-      const done = counter.reached(runs)
+      const done = settled.reached(runs)
       await all('start')
       await done
     })
@@ -63,41 +64,25 @@ async function drained(place, count, { runs, rounds, must }) {
   try {
     const { rate } = await turns({ ours, limit: bare }, rounds)
     const words = count === 1 ? '1 process' : '2 processes'
-    const about = { id: `drain-${count}`, what: `drain, ${words} of ${CONCURRENCY}`, must }
-    const cost = (who, values) => ({
-      id: `drain-${count}-cpu-${who}`,
-      what: `  CPU for each run, ${who === 'worker' ? words : 'server'}`,
+    const cost = (part, what, values) => ({
+      id: `drain-${count}-cpu${part}`,
+      what: `  CPU for each run, ${what}`,
       unit: 'us',
-      must: null,
       ours: median(values),
-      rivals: {},
     })
-    const rows = [rateRow(about, rate), cost('worker', costs.worker)]
-    return costs.server.length > 0 ? [...rows, cost('server', costs.server)] : rows
+    const rows = [rateRow({ id: `drain-${count}`, what: `drain, ${words} of ${CONCURRENCY}` }, rate)]
+    if (costs.server.length === 0) return [...rows, cost('-worker', words, costs.worker)]
+    const sums = costs.worker.map((worker, round) => worker + costs.server[round])
+    return [
+      ...rows,
+      cost('', `${words} and server`, sums),
+      cost('-worker', words, costs.worker),
+      cost('-server', 'server', costs.server),
+    ]
   } finally {
     await Promise.all(processes.map((process) => process.end()))
     await app.stop()
     await store.close()
     await limit.close()
-  }
-}
-
-/** Adds up what the processes report; each round counts from zero. */
-function settledCounter() {
-  let settled = 0
-  let goal = Number.POSITIVE_INFINITY
-  let reached = () => {}
-  return {
-    add(count) {
-      settled += count
-      if (settled >= goal) reached()
-    },
-    reached(count) {
-      settled = 0
-      goal = count
-      return new Promise((resolve) => {
-        reached = resolve
-      })
-    },
   }
 }

@@ -7,10 +7,12 @@ import { median } from '../harness.mjs'
 export const explainDue = (place, { lookaheadMs, times }) =>
   explained(place, { verb: (store) => store.planning.due({ lookaheadMs, limit: 1000 }), index: 'cursors_due', times })
 
-/** Claims of 100 runs each, really granted; throws unless the index of pending runs leads to them. */
-export const explainClaim = (place, { times }) => {
+/** Claims of 100 runs each, really granted, and gone afterwards; throws unless the index of pending runs leads to them. */
+export async function explainClaim(place, { times }) {
   const request = { workerId: 'bench', leaseMs: 60_000, wanted: [{ queue: 'default', limit: 100 }] }
-  return explained(place, { verb: (store) => store.claims.claim(request), index: 'runs_pending', times })
+  const found = await explained(place, { verb: (store) => store.claims.claim(request), index: 'runs_pending', times })
+  await place.session((client) => client.query(`delete from everytick.runs where worker_id = '${request.workerId}'`))
+  return found
 }
 
 async function explained(place, { verb, index, times }) {

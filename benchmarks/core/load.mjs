@@ -20,6 +20,17 @@ export const tickJob = (into) =>
     },
   })
 
+/** Never ends by itself when it is tried for the first time; every later try is told with its instant, and ends. */
+export const holdJob = ({ held, again }) =>
+  defineJob({
+    name: 'hold',
+    async run(ctx) {
+      if (ctx.run.attempt > 1) return again(Date.now())
+      held(1)
+      await new Promise((_, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason)))
+    },
+  })
+
 /** How many runs one process works on at once. */
 export const CONCURRENCY = 50
 const FIRING = { overlap: 'skip', jitter: null, maxRuns: null, concurrencyKey: null }
@@ -72,6 +83,6 @@ export function everySecond(count, job, now) {
 /** A prime, so that neighbours by id are not neighbours in time. */
 export const STRIDE = 7919
 
-/** The first of many alike; the places copy it by SQL, the `i`th due `(i * STRIDE % count) * everyMs / count` later. */
-export const seedling = ({ everyMs, firstAt }) =>
-  putOf({ key: 'seeded-0', everyMs, anchorAt: firstAt, job: noop, now: Date.now() })
+/** The first of many alike; the places copy it by SQL, the `i`th due `(i * STRIDE % count) * spreadMs / count` later. */
+export const seedling = ({ everyMs, firstAt, job = noop }) =>
+  putOf({ key: 'seeded-0', everyMs, anchorAt: firstAt, job, now: Date.now() })

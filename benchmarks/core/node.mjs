@@ -1,18 +1,19 @@
 /** One process of a measurement: opens a store, plans and works when told to, and says what that took; the parent decides when, and counts. */
 import { everytick } from 'everytick'
 import { openAt } from './address.mjs'
-import { noop, tickJob } from './load.mjs'
+import { holdJob, noop, tickJob } from './load.mjs'
 
-const { address, role, concurrency } = JSON.parse(process.argv[2])
+const { address, role, concurrency, lease } = JSON.parse(process.argv[2])
 const store = await openAt(address)
 const ticks = []
+const tell = (told) => (value) => process.send({ told, value })
 
 /** A run counts when its end is on the disk, not when its handler returned. */
 const claims = {
   ...store.claims,
   async settle(settlements) {
     const answers = await store.claims.settle(settlements)
-    process.send({ settled: answers.filter((answer) => answer === 'accepted').length })
+    tell('settled')(answers.filter((answer) => answer === 'accepted').length)
     return answers
   },
 }
@@ -20,9 +21,10 @@ const claims = {
 const logger = { debug() {}, info() {}, warn() {}, error: console.error }
 const app = everytick({
   store: { ...store, claims },
-  jobs: [noop, tickJob(ticks)],
+  jobs: [noop, tickJob(ticks), holdJob({ held: tell('held'), again: tell('again') })],
   queues: { default: concurrency },
   logger,
+  ...(lease === undefined ? {} : { lease }),
 })
 
 const answers = {

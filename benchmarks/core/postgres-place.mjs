@@ -1,10 +1,11 @@
 /** Fresh Postgres databases for measurements, on a durable server of our own or that of DATABASE_URL; the same interface as `sqlite-place.mjs`. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { openPostgres } from 'everytick/postgres'
 import pg from 'pg'
 import { openAt } from './address.mjs'
-import { STRIDE, seedling } from './load.mjs'
 import { postgresLimit } from './postgres-limit.mjs'
+import { copyHistory, seed } from './postgres-seed.mjs'
 
 const LAUNCHER = fileURLToPath(new URL('../../test/postgres/launcher.ts', import.meta.url))
 const SHOWN = ['fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size', 'wal_level']
@@ -47,6 +48,9 @@ async function placeIn(database, postmaster) {
       await store.close()
     },
     session: (work) => inSession(database.url, work),
+    copyHistory: (count) => inSession(database.url, (client) => copyHistory(client, count)),
+    holdSnapshot: () => holdSnapshot(database.url),
+    metered: () => metered(database.url),
     serverCpuMs: () => (postmaster === null ? null : cpuMsOf(postmaster)),
     drop: () => database.drop(),
   }
@@ -62,29 +66,34 @@ async function inSession(url, work) {
   }
 }
 
-/** Copies one schedule that the store itself has written, whatever columns it has. */
-async function seed(client, store, { count, everyMs, firstAt }) {
-  const first = seedling({ everyMs, firstAt })
-  await store.schedules.put([first])
-  const copies = `
-    select ('00000000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid as id, i,
-      ${firstAt} + (i * ${STRIDE} % ${count}) * ${everyMs} / ${count} as anchor
-    from generate_series(1, ${count - 1}::bigint) i`
-  const copy = (table, idColumn, changes) =>
-    client.query(`
-      insert into everytick.${table}
-      select (jsonb_populate_record(t, ${changes})).* from (${copies}) c cross join everytick.${table} t
-      where t.${idColumn} = '${first.id}'`)
-  const timing = `t.timing || jsonb_build_object('anchorAt', anchor)`
-  await copy('schedules', 'id', `jsonb_build_object('id', c.id, 'key', 'seeded-' || i, 'timing', ${timing})`)
-  await copy(
-    'cursors',
-    'schedule_id',
-    `jsonb_build_object('schedule_id', c.id, 'next_at', to_timestamp(anchor / 1000.0))`,
-  )
-  // What the server would do by itself in the minutes after, and in the middle of a measurement.
-  await client.query('vacuum analyze everytick.schedules, everytick.cursors')
-  await client.query('checkpoint')
+/** As a forgotten transaction or a long report does: nothing that is deleted from now on can be cleared away. Answers how to end it. */
+async function holdSnapshot(url) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('begin isolation level repeatable read')
+  await client.query('select count(*) from everytick.workers')
+  return () => client.end()
+}
+
+/** A store with one connection, and the CPU of the server's process behind it in microseconds, or null where nobody tells. */
+async function metered(url) {
+  // A connection that came back as another one would be another process.
+  const pool = new pg.Pool({ connectionString: url, max: 1, idleTimeoutMillis: 0 })
+  const store = await openPostgres({ pool, listen: false })
+  const [{ pid }] = (await pool.query('select pg_backend_pid() as pid')).rows
+  const cpuUs = () => {
+    try {
+      return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1000
+    } catch {
+      return null
+    }
+  }
+  const close = async () => {
+    await store.close()
+    await pool.end()
+  }
+  // A process of that number that is not the server's would tell something else.
+  return { store, close, cpuUs: postmasterOf(pid) === null ? () => null : cpuUs }
 }
 
 const TICK_MS = 10

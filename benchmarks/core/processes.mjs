@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 
 const NODE = fileURLToPath(new URL('./node.mjs', import.meta.url))
 
-/** Resolves when the process has opened its store. `onSettled(count)` is called for every write of finished runs. */
-export async function startProcess(options, onSettled = () => {}) {
+/** Resolves when the process has opened its store. `heard` holds, by name, who is told of what the process says unasked. */
+export async function startProcess(options, heard = {}) {
   const child = fork(NODE, [JSON.stringify(options)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   const asked = new Map()
   const exited = new Promise((resolve) => child.once('exit', resolve))
@@ -14,7 +14,7 @@ export async function startProcess(options, onSettled = () => {}) {
     child.once('exit', (code) => reject(new Error(`a process of the benchmark ended with code ${code}`)))
     child.on('message', (message) => {
       if (message.ready) resolve()
-      else if (message.settled !== undefined) onSettled(message.settled)
+      else if (message.told !== undefined) heard[message.told]?.(message.value)
       else asked.get(message.n)(message.answer)
     })
   })
@@ -34,8 +34,13 @@ export async function startProcess(options, onSettled = () => {}) {
         child.send({ n, ask })
       })
     },
+    /** As a crash would. */
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
     async end() {
-      child.disconnect()
+      if (child.connected) child.disconnect()
       await exited
     },
   }

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../dist/store/sqlite/driver.js'
 import { openAt } from './address.mjs'
-import { STRIDE, seedling } from './load.mjs'
 import { sqliteLimit } from './sqlite-limit.mjs'
+import { copyHistory, seed } from './sqlite-seed.mjs'
 
 export async function sqlitePlaces() {
   const memory = await openDatabase(':memory:')
@@ -34,33 +34,27 @@ async function fresh() {
       await seed(store, where, schedules)
       await store.close()
     },
+    copyHistory: (count) => copyHistory(where, count),
+    /** As a forgotten cursor does: the write-ahead log cannot be begun anew. Answers how to end it. */
+    async holdSnapshot() {
+      const database = await openDatabase(where)
+      database.exec('begin')
+      database.prepare('select count(*) from everytick_workers').all()
+      return async () => database.close()
+    },
+    /** A store, and the CPU of the process that pays for it, which is this one, in microseconds. */
+    async metered() {
+      const store = await openAt(address)
+      const cpuUs = () => {
+        const { user, system } = process.cpuUsage()
+        return user + system
+      }
+      return { store, cpuUs, close: () => store.close() }
+    },
     /** There is no server: what the store costs, its process pays. */
     serverCpuMs: () => null,
     async drop() {
       rmSync(folder, { recursive: true, force: true })
     },
   }
-}
-
-/** Copies one schedule that the store itself has written, whatever columns it has. */
-async function seed(store, path, { count, everyMs, firstAt }) {
-  const first = seedling({ everyMs, firstAt })
-  await store.schedules.put([first])
-  const database = await openDatabase(path)
-  const copier = (table, idColumn) => {
-    const [row] = database.prepare(`select * from ${table} where ${idColumn} = ?`).all(first.id)
-    const columns = Object.keys(row)
-    const statement = database.prepare(`insert into ${table} values (${columns.map(() => '?').join()})`)
-    return (changes) => statement.run(...columns.map((column) => changes[column] ?? row[column]))
-  }
-  const [schedule, cursor] = [copier('everytick_schedules', 'id'), copier('everytick_cursors', 'schedule_id')]
-  database.exec('begin immediate')
-  for (let i = 1; i < count; i++) {
-    const id = `00000000-0000-7000-8000-${i.toString(16).padStart(12, '0')}`
-    const anchorAt = firstAt + Math.floor((((i * STRIDE) % count) * everyMs) / count)
-    schedule({ id, key: `seeded-${i}`, timing: JSON.stringify({ ...first.definition.timing, anchorAt }) })
-    cursor({ schedule_id: id, next_at: anchorAt })
-  }
-  database.exec('commit; pragma wal_checkpoint(truncate)')
-  database.close()
 }

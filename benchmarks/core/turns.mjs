@@ -55,5 +55,5 @@ export function percentile(values, share) {
 /** A row of the report out of what `turns` found. */
 export function rateRow(about, { ours, limit, ratio }) {
   const rivals = limit === undefined ? {} : { limit: { value: limit, ratio } }
-  return { unit: '/s', must: null, ...about, ours, rivals }
+  return { unit: '/s', ...about, ours, rivals }
 }

@@ -3,6 +3,7 @@
 const { module, place } = JSON.parse(process.argv[2])
 /** Counts are sent together: a message for each start would cost more than the work does. */
 const TELL_MS = 5
+const EARLY_MS = 100
 
 // By the machine's own clock, so that the instants of two processes can be compared.
 const now = () => Number(process.hrtime.bigint()) / 1e6
@@ -11,7 +12,7 @@ const cpuMs = () => {
   return (user + system) / 1000
 }
 
-const { open, settings } = await import(module)
+const { open, settings, createScale = 1, absences = {} } = await import(module)
 const contender = await open(place)
 let working = null
 
@@ -44,6 +45,35 @@ async function watch() {
   working.stop = await contender.work(() => process.send({ startedAt: now() }))
 }
 
+/**
+ * Many schedules due at one instant, which lies `leadMs` or more after the last of them is created: answers how late they
+ * started, by the clock that they are due by.
+ */
+async function herd({ count, round, leadMs }) {
+  const { minutes, createsPerSecond, start } = contender.herd
+  const unit = minutes ? 60_000 : 1000
+  const createMs = (count / createsPerSecond) * 1000
+  const dueAt = Math.ceil((Date.now() + createMs + leadMs) / unit) * unit
+  const late = []
+  let done = () => {}
+  const all = new Promise((resolve) => {
+    done = resolve
+  })
+  const told = () => {
+    late.push(Date.now() - dueAt)
+    if (late.length === count) done()
+  }
+  const stop = await start({ count, dueAt: new Date(dueAt), name: `herd-${round}-${count}` }, told)
+  // Whoever plans ahead must have had the time to.
+  if (Date.now() > dueAt - leadMs * 0.8) throw new Error(`${count} schedules were not created in time`)
+  await all
+  await stop()
+  late.sort((a, b) => a - b)
+  // A timer may be a little early; a schedule that fired when it was created is another thing.
+  if (late[0] < -EARLY_MS) throw new Error(`a run started ${-late[0]} ms before its time`)
+  return { p99: late[Math.floor(count * 0.99)], last: late[count - 1] }
+}
+
 const answers = {
   enqueueBulk: (count) => timed(() => contender.enqueueBulk(count)),
   /** Answers when the call was made. */
@@ -52,6 +82,12 @@ const answers = {
     await contender.enqueueOne()
     return at
   },
+  async enqueueSingle(count) {
+    return timed(async () => {
+      for (let i = 0; i < count; i++) await contender.enqueueOne()
+    })
+  },
+  herd,
   work,
   watch,
   left: () => contender.left(),
@@ -70,6 +106,9 @@ const answers = {
     settings,
     schedules: contender.createSchedules !== undefined,
     single: contender.enqueueOne !== undefined,
+    createScale,
+    absences: { ...absences, ...contender.absences },
+    herd: contender.herd && { sizes: contender.herd.sizes, minutes: contender.herd.minutes },
   }),
   close: () => contender.close(),
 }

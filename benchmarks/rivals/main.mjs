@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { CONCURRENCY } from '../core/load.mjs'
 import { CONTENDERS, moduleOf } from './contenders.mjs'
 import { install, nodeForAll, versionOf, whyNotOn, whyNotReady } from './installed.mjs'
-import { bulk, create, pickUp, twice } from './measures.mjs'
+import { bulk, create, herdOf, pickUp, single, twice } from './measures.mjs'
 import { race } from './race.mjs'
 import { NO_REDIS, redisPlace } from './redis-place.mjs'
 import { rowsOf } from './rows.mjs'
@@ -13,14 +13,36 @@ import { startContender } from './talk.mjs'
 
 export { reportText } from './report.mjs'
 
-const FULL = { rounds: 3, jobs: 30_000, singles: 100, schedules: 5000 }
-const QUICK = { rounds: 3, jobs: 1000, singles: 5, schedules: 200 }
-const TURNS = {
+const FULL = {
+  rounds: 3,
+  jobs: 30_000,
+  oneByOne: 400,
+  singles: 100,
+  herds: [1000, 10_000],
+  herdLeadMs: 15_000,
+  /** Whether those take part that can only be due at a full minute. */
+  herdMinutes: true,
+  schedules: 100_000,
+}
+const QUICK = {
+  rounds: 3,
+  jobs: 1000,
+  oneByOne: 20,
+  singles: 5,
+  herds: [1000],
+  herdLeadMs: 4000,
+  herdMinutes: false,
+  schedules: 2000,
+}
+/** Creating comes last: what it leaves behind is due within the hour. */
+const turnsOf = ({ herds }) => ({
   'enqueue and drain': bulk,
+  'enqueue one by one': single,
   'drain with 2 processes': twice,
   'pick-up': pickUp,
+  ...Object.fromEntries(herds.map((count) => [`${count.toLocaleString('en')} schedules due at once`, herdOf(count)])),
   'create schedules': create,
-}
+})
 
 const PLACES = {
   sqlite: async () => (await import('../core/sqlite-place.mjs')).sqlitePlaces(),
@@ -56,8 +78,10 @@ async function raceOn(kind, { size, node, note, versions, settings }) {
   settings[kind] = places.settings
   if (redis !== null) versions.redis = redis.version
   const leave = (name, why) => {
-    settings.absent[`${name} on ${kind}`] = why
-    note(`${kind}: without ${name}: ${why}`)
+    // The first line is what happened; where in the code is nobody's business here, and a path of this machine.
+    const [reason] = why.split('\n')
+    settings.absent[name] = reason
+    note(`${kind}: without ${name}: ${reason}`)
   }
   const entries = []
   const seen = {}
@@ -66,20 +90,25 @@ async function raceOn(kind, { size, node, note, versions, settings }) {
       const why = whyNot(contender, { node, redis })
       const entry = why ?? (await enter(contender, { places, redis, node }).catch((error) => error.message))
       if (typeof entry === 'string') {
-        leave(contender.name, entry)
+        leave(`${contender.name} on ${kind}`, entry)
         continue
       }
       entries.push(entry)
       if (contender.package) versions[contender.package] = versionOf(contender.package)
       if (entry.offers.settings) settings[contender.name] = entry.offers.settings
+      for (const [what, reason] of Object.entries(entry.offers.absences)) {
+        settings.absent[`${contender.name} on ${kind}, "${what}"`] = reason
+      }
     }
-    for (const [what, measure] of Object.entries(TURNS)) {
+    for (const [what, measure] of Object.entries(turnsOf(size))) {
       if (measure === twice && entries.every(({ processes }) => processes.length < 2)) continue
+      // Alone we need no race.
+      if (measure.name === 'herd' && !entries.some(({ name, offers }) => name !== 'everytick' && offers.herd)) continue
       note(`${kind}: ${what}`)
       const turn = (entry, round) => measure(entry, size, round)
       const onFailure = async (entry, error) => {
         if (entry.name === 'everytick') throw error
-        leave(`${entry.name}, from ${what} on`, error.message)
+        leave(`${entry.name} on ${kind}, from "${what}" on`, error.message)
         entries.splice(entries.indexOf(entry), 1)
         // What it has begun must not go on during the turns of others.
         await entry.end()

@@ -4,6 +4,8 @@ import { percentile } from '../core/turns.mjs'
 import { within } from './talk.mjs'
 
 const PATIENCE_MS = 120_000
+/** Creating, waiting for the instant, and the slowest of all last starts. */
+const HERD_PATIENCE_MS = 240_000
 const LOOK_MS = 2
 /** A worker that has just started to listen may miss the first hint. */
 const SETTLE_MS = 300
@@ -16,6 +18,15 @@ export async function bulk(entry, { jobs }) {
   const count = share(jobs, entry)
   const ms = await entry.processes[0].ask('enqueueBulk', count)
   return { enqueue: perSecond(count, ms), ...named('drain-1', await drain(entry, entry.processes.slice(0, 1), count)) }
+}
+
+/** Enqueues one after the other, each when the one before is on the disk; then clears them away, untimed. */
+export async function single(entry, { oneByOne }) {
+  if (!entry.offers.single) return {}
+  const [process] = entry.processes
+  const ms = await process.ask('enqueueSingle', oneByOne)
+  await drain(entry, [process], oneByOne)
+  return { 'enqueue-single': perSecond(oneByOne, ms) }
 }
 
 /** Drains with two processes. */
@@ -51,10 +62,20 @@ export async function pickUp(entry, { singles }) {
 /** Creates schedules of an hour each; none of them comes due to a worker here. */
 export async function create(entry, { schedules }, round) {
   if (!entry.offers.schedules) return {}
-  const count = share(schedules, entry)
+  const count = share(schedules, { scale: Math.min(entry.scale ?? 1, entry.offers.createScale) })
   const ms = await entry.processes[0].ask('createSchedules', { from: round * count, count })
   return { create: perSecond(count, ms) }
 }
+
+/** Lets `count` schedules come due at one instant to one process that plans and works. */
+export const herdOf = (count) =>
+  async function herd(entry, { herdMinutes, herdLeadMs }, round) {
+    const { herd } = entry.offers
+    if (!herd?.sizes.includes(count) || (herd.minutes && !herdMinutes)) return {}
+    const asked = { count, round, leadMs: herdLeadMs }
+    const { p99, last } = await entry.processes[0].ask('herd', asked, HERD_PATIENCE_MS)
+    return { [`herd-${count}-p99`]: p99, [`herd-${count}-last`]: last }
+  }
 
 /** From the first start to the last end on the disk. */
 async function drain({ serverCpuMs }, processes, count) {
@@ -77,8 +98,11 @@ async function drain({ serverCpuMs }, processes, count) {
   await Promise.all(processes.map((process) => process.ask('rest')))
   const firstAt = Math.min(...accounts.map((account) => account.firstAt))
   const cpuMs = accounts.reduce((sum, account) => sum + account.cpuMs, 0)
-  const found = { rate: perSecond(count, endedAt - firstAt), 'cpu-worker': (cpuMs * 1000) / count }
-  return serverBefore === null ? found : { ...found, 'cpu-server': ((serverAfter - serverBefore) * 1000) / count }
+  const each = (ms) => (ms * 1000) / count
+  const found = { rate: perSecond(count, endedAt - firstAt), 'cpu-worker': each(cpuMs) }
+  if (serverBefore === null) return found
+  const serverMs = serverAfter - serverBefore
+  return { ...found, 'cpu-server': each(serverMs), cpu: each(cpuMs + serverMs) }
 }
 
 const named = (name, { rate, ...rest }) => ({

@@ -1,39 +1,50 @@
 /** How the race is printed: for each question a line for every contender, medians with their spread and how many times better we are. */
-import { met } from '../report.mjs'
+import { aimMet, closing, met } from '../report.mjs'
+import { amount, factsText, figure, mustText, timesText } from '../words.mjs'
 
-export function reportText({ quick, ok, machine, versions, settings, rows }) {
-  const facts = Object.entries({ ...machine, ...versions }).map(([name, value]) => `${name} ${value ?? 'unknown'}`)
-  const lines = rows.flatMap((row) => [[row.what, '', '', '', ''], ...contenders(row), ...verdictLine(row, quick)])
+export function reportText({ quick, ok, settings, rows, ...result }) {
+  const lines = rows.flatMap((row) => [
+    [row.what, '', '', '', ''],
+    ...contenders(row),
+    ...verdictLine(row, quick),
+    ...aimLine(row, quick),
+  ])
   const out = Object.entries(settings.absent).map(([name, why]) => `  not in the race: ${name} (${why})`)
-  const end = quick ? 'quick run: figures mean nothing' : ok ? 'every target met' : 'TARGET MISSED'
-  return `rivals  ${facts.join(' · ')}\n\n${grid([HEADING, ...lines])}\n\n${[...out, end].join('\n')}\n`
+  return `${factsText(result)}\n\n${grid([HEADING, ...lines])}\n\n${[...out, closing(quick, ok)].join('\n')}\n`
 }
 
 const HEADING = ['', 'median', 'least – most', 'we are', '']
 
 function contenders({ ours, spread, unit, rivals, best }) {
-  const line = (name, figure, ratio, mark) => [
+  const line = (name, { value, spread: [least, most] }, [ratio, mark]) => [
     `  ${name}`,
-    `${amount(figure.value)} ${unit}`,
-    `${amount(figure.spread[0])} – ${amount(figure.spread[1])}`,
+    amount(value, unit),
+    `${figure(least)} – ${figure(most)}`,
     ratio,
     mark,
   ]
   const names = Object.keys(rivals).sort((a, b) => rivals[a].ratio - rivals[b].ratio)
   return [
-    line('everytick', { value: ours, spread }, '', ''),
-    ...names.map((name) => line(name, rivals[name], times(rivals[name].ratio), name === best ? 'best rival' : '')),
+    line('everytick', { value: ours, spread: spread ?? [ours, ours] }, ['', '']),
+    ...names.map((name) => {
+      const { value, spread: theirs = [value, value], ratio } = rivals[name]
+      return line(name, { value, spread: theirs }, [timesText(ratio), name === best ? 'best rival' : ''])
+    }),
   ]
 }
 
 function verdictLine(row, quick) {
   if (row.must === null) return []
   const word = quick ? '' : met(row) ? 'ok' : 'MISS'
-  return [['', '', `must be ${row.must.value}× ${row.must.rival}`, times(row.rivals[row.must.rival].ratio), word]]
+  const reached = row.must.kind === 'ratio' ? timesText(row.rivals[row.must.rival].ratio) : ''
+  return [['', '', `must be ${mustText(row)}`, reached, word]]
 }
 
-const times = (ratio) => `${ratio >= 10 ? Math.round(ratio) : ratio.toFixed(2)}×`
-const amount = (value) => value.toLocaleString('en', { maximumFractionDigits: value >= 100 ? 0 : value >= 10 ? 1 : 2 })
+function aimLine(row, quick) {
+  const reached = aimMet(row)
+  if (reached === null) return []
+  return [['', '', `aim ${amount(row.aim, row.unit)}`, '', quick ? '' : reached ? 'reached' : 'not reached']]
+}
 
 /** The first and the last column read from the left, figures line up on the right. */
 function grid(lines) {

@@ -13,6 +13,9 @@ export const settings = {
   removeOnComplete: true,
 }
 
+/** Ten thousand take it longer to create than others take for a whole round. */
+export const absences = { '10,000 schedules due at once': 'creates some 500 schedules a second, and starts as many' }
+
 export async function open(place) {
   const start = async (ensureSchema) => {
     const backend = new PostgresBackend({ connectionString: place.where, ensureSchema })
@@ -27,17 +30,18 @@ export async function open(place) {
     place,
     'select 1 from agenda_jobs where next_run_at is not null and repeat_interval is null',
   )
+  const work = async (told) => {
+    // Two processes that make the tables at once trip over each other.
+    const agenda = await start(false)
+    agenda.define('noop', async () => told())
+    await agenda.start()
+    return () => agenda.stop()
+  }
   return {
     /** There is no call for many; ten at once, as many as its pool has connections. */
     enqueueBulk: (count) => inGroups({ total: count, group: 1, inFlight: 10 }, () => producer.now('noop', {})),
     enqueueOne: () => producer.now('noop', {}),
-    async work(told) {
-      // Two processes that make the tables at once trip over each other.
-      const agenda = await start(false)
-      agenda.define('noop', async () => told())
-      await agenda.start()
-      return () => agenda.stop()
-    },
+    work,
     left: left.ask,
     createSchedules(from, count) {
       let made = from
@@ -47,6 +51,20 @@ export async function open(place) {
         await job.save()
       }
       return inGroups({ total: count, group: 1, inFlight: 10 }, create)
+    },
+    herd: {
+      sizes: [1000],
+      createsPerSecond: 200,
+      async start({ count, dueAt, name }, told) {
+        let made = 0
+        const create = async () => {
+          const job = producer.create('noop', { made: `${name}-${made++}` })
+          job.repeatEvery('1 day', { skipImmediate: true }).schedule(dueAt)
+          await job.save()
+        }
+        await inGroups({ total: count, group: 1, inFlight: 10 }, create)
+        return work(told)
+      },
     },
     async close() {
       await left.close()

@@ -39,6 +39,21 @@ export async function open(place) {
         app.schedules.upsertMany(Array.from({ length: size }, () => ({ ...hourly('race', made++), job: noop })))
       return inGroups({ ...GROUPS, total: count }, create)
     },
+    herd: {
+      sizes: [1000, 10_000],
+      createsPerSecond: 2000,
+      async start({ count, dueAt, name }, told) {
+        const cron = `${dueAt.getUTCSeconds()} ${dueAt.getUTCMinutes()} ${dueAt.getUTCHours()} * * *`
+        onJob = told
+        let made = 0
+        await inGroups({ ...GROUPS, total: count }, (size) =>
+          app.schedules.upsertMany(Array.from({ length: size }, () => ({ key: `${name}-${made++}`, cron, job: noop }))),
+        )
+        const process = everytick(options)
+        await process.start()
+        return () => process.stop()
+      },
+    },
     async close() {
       await app.stop()
       await left.close()

@@ -1,5 +1,5 @@
 /** graphile-worker: a local queue of 500 for 24 jobs at once, ends written in batches; its schedules are a file, so that none are created. */
-import { Logger, makeWorkerUtils, run } from 'graphile-worker'
+import { Logger, makeWorkerUtils, parseCronItems, run } from 'graphile-worker'
 import { inGroups } from '../../core/turns.mjs'
 import { anyLeft } from '../left.mjs'
 
@@ -12,25 +12,34 @@ export const settings = {
 }
 const logger = new Logger(() => (level, message) => level === 'error' && console.error(message))
 
+export const absences = { 'create schedules': 'its schedules are a file that is read at the start' }
+
 export async function open(place) {
   const utils = await makeWorkerUtils({ connectionString: place.where, logger })
   await utils.migrate()
   const left = await anyLeft(place, 'select 1 from graphile_worker._private_jobs')
   const worker = { ...settings, connectionString: place.where, logger }
+  const work = async (told, parsedCronItems = []) => {
+    const taskList = { noop: async () => told() }
+    const runner = await run({ preset: { worker }, taskList, parsedCronItems, noHandleSignals: true })
+    return () => runner.stop()
+  }
   return {
     enqueueBulk: (count) =>
       inGroups({ total: count, group: 1000, inFlight: 2 }, (size) =>
         utils.addJobs(Array.from({ length: size }, () => ({ identifier: 'noop', payload: {} }))),
       ),
     enqueueOne: () => utils.addJob('noop', {}),
-    async work(told) {
-      const runner = await run({
-        preset: { worker },
-        taskList: { noop: async () => told() },
-        parsedCronItems: [],
-        noHandleSignals: true,
-      })
-      return () => runner.stop()
+    work,
+    herd: {
+      sizes: [1000, 10_000],
+      minutes: true,
+      createsPerSecond: 2000,
+      start({ count, dueAt, name }, told) {
+        const match = `${dueAt.getUTCMinutes()} ${dueAt.getUTCHours()} * * *`
+        const item = (_, i) => ({ task: 'noop', match, identifier: `${name}-${i}` })
+        return work(told, parseCronItems(Array.from({ length: count }, item)))
+      },
     },
     left: left.ask,
     async close() {

@@ -6,9 +6,13 @@ import { anyLeft } from '../left.mjs'
 const QUEUE = 'noop'
 export const settings = { batchSize: 1000, burstWhenBatchFull: true, localConcurrency: 4, pollingIntervalSeconds: 0.5 }
 
+/** Its share of the schedules to create: there is no call for many. */
+export const createScale = 1 / 20
+export const absences = { 'schedules due at once': 'fires by the minute, some ten schedules a second' }
+
 export async function open(place) {
-  // Its upkeep would run during the turns of others.
-  const boss = new PgBoss({ connectionString: place.where, useListenNotify: true, supervise: false })
+  // Its upkeep, and its look at all schedules, would run during the turns of others.
+  const boss = new PgBoss({ connectionString: place.where, useListenNotify: true, supervise: false, schedule: false })
   boss.on('error', console.error)
   await boss.start()
   await boss.createQueue(QUEUE, { notify: true })

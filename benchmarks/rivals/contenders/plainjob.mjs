@@ -6,6 +6,10 @@ const TYPE = 'noop'
 const logger = { debug() {}, info() {}, warn() {}, error: console.error }
 export const settings = { pollIntervall: 10, journal_mode: 'wal', synchronous: 'normal, or full where it says so' }
 
+/** Its share of the schedules to create: there is no call for many. */
+export const createScale = 1 / 20
+export const absences = { 'schedules due at once': 'every schedule is a job type, which needs a worker of its own' }
+
 export async function open({ where, full }) {
   const connection = better(new Database(where))
   const queue = defineQueue({ connection, logger })

@@ -14,6 +14,11 @@ export const settings = {
   manualJobResolution: true,
 }
 
+export const absences = {
+  'schedules due at once': 'its schedules live in memory',
+  'create schedules': 'its schedules live in memory',
+}
+
 export async function open(place) {
   const afterCreate = (connection, done) => {
     connection.pragma('journal_mode = wal')

@@ -1,0 +1,90 @@
+/** Whether results meet what we must reach, and how that is told; the targets themselves stand with the rows, and only the list of those that must be there stands here. */
+import { aimMet, met } from './report.mjs'
+import { newestOf } from './saved.mjs'
+import { amount, commitText, machineText, mixedNotes, mustText, namedRows, timesText, whenText } from './words.mjs'
+
+/** What must have been measured, by benchmark: a target that nobody measures is missed without a word. */
+export const REQUIRED = {
+  cron: ['next-five-minutes-new-york', 'next-workdays-new-york', 'next-leap-day-new-york'],
+  core: [
+    ...['postgres-fires', 'postgres-create', 'postgres-steady-1000-p50', 'postgres-steady-1000-p99'],
+    ...['sqlite-enqueue-bulk', 'sqlite-drain-1', 'sqlite-fires'],
+  ],
+  scale: [
+    ...['postgres-herd-1000-p99', 'postgres-herd-10000-last', 'postgres-herd-100000-last'],
+    ...['postgres-create-100000', 'postgres-create-1000000'],
+    ...['postgres-idle-1000000-cpu', 'postgres-idle-1000000-server', 'postgres-idle-memory-growth'],
+    ...['postgres-claim-10000000-growth', 'postgres-claim-snapshot-growth', 'postgres-recovery'],
+  ],
+  rivals: [
+    ...['postgres-enqueue', 'postgres-drain-1', 'postgres-drain-2', 'postgres-drain-1-cpu'],
+    ...['postgres-pick-up-p50', 'postgres-pick-up-p99', 'postgres-herd-10000-last', 'sqlite-drain-1'],
+  ],
+}
+
+/**
+ * Answers `{ ok, text }`. With a benchmark (and a store) given, only what it has to answer is asked for; else everything.
+ */
+export function checkText(results, asked = {}) {
+  const newest = newestOf(results)
+  const rows = newest.flatMap((result) => namedRows(result.rows).map((row) => ({ ...row, result })))
+  const held = rows.filter((row) => met(row) !== null)
+  const missed = held.filter((row) => !met(row))
+  const absent = absentOf(held, asked)
+  const ok = missed.length === 0 && absent.length === 0
+  const lines = [
+    ...missed.map(missText),
+    ...absent.map(({ id, benchmark }) =>
+      absentText({ id, benchmark, measured: rows.some((row) => row.id === id && row.result.benchmark === benchmark) }),
+    ),
+    ...newest.map(placeText),
+    ...mixedNotes(newest).map((text) => `note: ${text}`),
+    `${held.length - missed.length} of ${held.length} must-rows are met${ok ? '' : `, ${absent.length} are not measured`}`,
+    ...aimLines(rows),
+    ok ? 'every target met' : 'TARGET MISSED',
+  ]
+  return { ok, text: lines.join('\n') }
+}
+
+function absentOf(held, { benchmark: only, store }) {
+  const there = new Set(held.map(({ id, result }) => `${result.benchmark} ${id}`))
+  const other = { sqlite: 'postgres-', postgres: 'sqlite-' }[store]
+  return Object.entries(REQUIRED)
+    .filter(([benchmark]) => only === undefined || benchmark === only)
+    .flatMap(([benchmark, ids]) => ids.map((id) => ({ benchmark, id })))
+    .filter(({ benchmark, id }) => !there.has(`${benchmark} ${id}`) && !(other && id.startsWith(other)))
+}
+
+function missText(row) {
+  const { must, rivals, unit, result } = row
+  const rival = must.kind === 'ratio' ? rivals[must.rival] : null
+  const against = rival === null ? '' : `, ${timesText(rival.ratio)} ${must.rival} with ${amount(rival.value, unit)}`
+  return [
+    `MISSED  ${row.id}: ${row.name}`,
+    `        ${amount(row.ours, unit)}${against}; must be ${mustText(row)}`,
+    `        measured ${placeOf(result)}`,
+  ].join('\n')
+}
+
+function absentText({ id, benchmark, measured }) {
+  // A must against the best rival is none where no rival was there.
+  const why = measured ? 'was measured with nobody to hold it against' : 'was not measured'
+  return `ABSENT  ${id} of ${benchmark} ${why}; measure it with: npm run bench -- ${benchmark} --save`
+}
+
+const placeOf = ({ measuredAt, machine, commit }) =>
+  `${whenText(measuredAt)} on ${machineText(machine)}, at ${commitText(commit)}`
+
+const placeText = (result) =>
+  `${result.benchmark}${result.store ? ` on ${result.store}` : ''}: ${result.rows.length} rows, measured ${placeOf(result)}`
+
+function aimLines(rows) {
+  const aimed = rows.filter((row) => aimMet(row) !== null)
+  const line = ({ id, ours, aim, unit, result }) =>
+    `  ${result.benchmark} ${id}: ${amount(ours, unit)}, aim ${amount(aim, unit)}`
+  const [reached, beyond] = [aimed.filter(aimMet), aimed.filter((row) => !aimMet(row))]
+  return [
+    ...(reached.length > 0 ? [`${reached.length} of ${aimed.length} aims are met:`, ...reached.map(line)] : []),
+    ...(beyond.length > 0 ? [`${beyond.length} of ${aimed.length} aims are not met:`, ...beyond.map(line)] : []),
+  ]
+}
