@@ -22,8 +22,8 @@ afterEach(async () => {
 interface Hall {
   readonly app: Everytick
   readonly store: Store
-  /** Starts the workers, waits until everything in the queue has ended, and answers it. */
-  work(queue: Record<string, unknown>): Promise<Finished[]>
+  /** Starts the workers, calls `ready`, waits until everything in the queue has ended, and answers it. */
+  work(queue: Record<string, unknown>, ready?: () => Promise<unknown>): Promise<Finished[]>
 }
 type Finished = Run & { readonly startedAt: number; readonly finishedAt: number }
 
@@ -45,8 +45,9 @@ async function hall(): Promise<Hall> {
   return {
     app,
     store,
-    async work(queue) {
+    async work(queue, ready) {
       await Promise.all(Array.from({ length: WORKERS }, () => start(queue)))
+      await ready?.()
       const open = async (): Promise<boolean> =>
         (await store.history.runs({ states: ['pending', 'running'] }, { limit: 1 })).length === 0
       await until('every run has ended', open)
@@ -80,12 +81,11 @@ function most(runs: readonly Finished[]): number {
 describe('three workers on one Postgres', () => {
   it('never have more of a queue at work than its global concurrency, nor of a workspace than its share', async () => {
     const { app, work: serve } = await hall()
-    for (const workspace of ['a', 'b', 'c'])
-      await app.enqueueMany(
-        work,
-        Array.from({ length: 60 }, () => ({ workspace })),
-      )
-    const runs = await serve({ concurrency: 10, globalConcurrency: 4, perWorkspace: 2 })
+    const each = ['a', 'b', 'c'].map((workspace) => Array.from({ length: 60 }, () => ({ workspace })))
+    // All workers are there before the first run is, and none can do as much as all of them may.
+    const runs = await serve({ concurrency: 3, globalConcurrency: 4, perWorkspace: 2 }, () =>
+      app.enqueueMany(work, each.flat()),
+    )
     expect(runs.filter(({ state }) => state === 'succeeded')).toHaveLength(180)
     expect(most(runs)).toBeLessThanOrEqual(4)
     expect(most(runs)).toBeGreaterThan(2)
