@@ -55,7 +55,12 @@ function askRows(size, note) {
   for (const { name, expression, times } of EXPRESSIONS) {
     note(`next and prev of ${expression}`)
     const ratio = { kind: 'ratio', rival: 'croner', value: times }
-    const nextNewYork = { id: `next-${name}-new-york`, what: `next  ${expression}  ${NEW_YORK}`, must: ratio }
+    const nextNewYork = {
+      id: `next-${name}-new-york`,
+      what: `next  ${expression}  ${NEW_YORK}`,
+      must: ratio,
+      aim: 2_000_000,
+    }
     const nextUtc = {
       id: `next-${name}-utc`,
       what: `next  ${expression}  UTC`,
