@@ -44,10 +44,18 @@ export async function migrate(connection: Connection, { schema, migrate, name }:
   })
 }
 
+/**
+ * Asked of the catalogue as of any table: `to_regclass` answers from what the session remembers, and one that has just waited
+ * for another to migrate may still remember that there was nothing.
+ */
+const IS_THERE = unprepared(`
+select exists (
+  select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = $1 and c.relname = 'migrations'
+) as there`)
+
 async function versionOf(ask: Ask, schema: string): Promise<number> {
-  const [found] = await ask<{ there: boolean }>(unprepared('select to_regclass($1) is not null as there'), [
-    `${schema}.migrations`,
-  ])
+  const [found] = await ask<{ there: boolean }>(IS_THERE, [schema.slice(1, -1)])
   if (!found!.there) return 0
   const newest = unprepared(`select coalesce(max(version), 0) as version from ${schema}.migrations`)
   return (await ask<{ version: number }>(newest, []))[0]!.version
