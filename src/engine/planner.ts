@@ -3,9 +3,8 @@ import type { Fact } from '../observe/fact.ts'
 import { type DueSchedule, GRACE_MS, type Plan, plan } from '../plan/plan.ts'
 import type { DuePage, PlanningStore } from '../store/contract/planning.ts'
 import type { Leadership } from './leadership.ts'
+import { POLL_MS } from './poll.ts'
 
-/** The poll is the truth: a hint may be lost, and a schedule may appear that is due at once. */
-const POLL_MS = 1000
 const BATCH = 1000
 /** Runs of one schedule in one pass, so that a long catch-up shares the batch with its neighbours. */
 const MAX_RUNS = 500

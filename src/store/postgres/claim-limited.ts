@@ -1,12 +1,12 @@
 /** The claim in queues that are paused or have limits: counts and grants while it holds their rows; how much may be granted is decided by `run/queue-limits.ts`. */
 import { type Allowance, allowance, type QueueLimits, type RateLog, spend } from '../../run/queue-limits.ts'
 import type { ClaimRequest, Wanted } from '../contract/claims.ts'
-import { type ClaimRow, claimStatement, MAY_START, oldestValues, type Part, partOf, unseen } from './claim.ts'
+import { type ClaimRow, claimStatement, MAY_START, oldestValues, type Part, partOf } from './claim.ts'
 import { type TurnRequest, turnStatement, turnValues } from './claim-turn.ts'
 import type { Connection } from './connection.ts'
 import { isBusy } from './failure.ts'
 import { msOf } from './rows.ts'
-import { type Ask, prepared, type Statement, texts } from './statement.ts'
+import { type Ask, prepared, type Statement, texts, unseen } from './statement.ts'
 
 /** How long a claim waits for the queue's row, and how long whoever holds it may be silent before the server lets go. */
 const PATIENCE_MS = 200

@@ -1,7 +1,7 @@
 /** The claim in turns: shares what is granted of a queue equally among workspaces that have something due; limits are `claim-limited.ts`. */
 import type { ClaimRequest, Wanted } from '../contract/claims.ts'
-import { answering, claimClock, claimValues, granting, type Limited, MAY_START, unseen, wantedQueues } from './claim.ts'
-import { plain, prepared, type Statement, texts, type Value } from './statement.ts'
+import { answering, claimClock, claimValues, granting, type Limited, MAY_START, wantedQueues } from './claim.ts'
+import { plain, prepared, type Statement, texts, unseen, type Value } from './statement.ts'
 
 /** A queue with how many runs of one workspace may be worked on at once, and how many are. */
 export interface Turn extends Wanted {

@@ -1,9 +1,10 @@
 /** The claim: grants what is due, queue by queue and priority by priority; turns of workspaces are `claim-turn.ts`, limits `claim-limited.ts`. */
 import type { Overlap, Run, Trigger } from '../../run/run.ts'
 import type { Claimed, ClaimRequest } from '../contract/claims.ts'
+import { remembered } from '../interned.ts'
 import { BEGINNING, type Floor } from './floors.ts'
-import { instantAt, msOf, type RunRow, remembered, runFields, spanOf } from './rows.ts'
-import { plain, prepared, type Statement, texts, type Value } from './statement.ts'
+import { instantAt, msOf, type RunRow, runFields, spanOf } from './rows.ts'
+import { plain, prepared, type Statement, texts, unseen, type Value } from './statement.ts'
 
 /** What is read of each grant, in this order; what all grants of one claim have in common does not travel. */
 const GRANTED = [
@@ -147,12 +148,6 @@ function grantOf(row: ClaimRow, { workerId, leaseMs, now }: ClaimRequest & { rea
 
 /** Whether queues that are paused or have limits are left alone; only who holds their rows may grant of them. */
 export type Limited = 'left out' | 'held'
-
-/**
- * SQL for a list that the planner cannot look into. Otherwise it plans anew for each, since a plan for the one queue that
- * is asked for seems cheaper than one for any number; making such a plan takes longer than carrying it out.
- */
-export const unseen = (parameter: number, type: string): string => `(select $${parameter}::text)::${type}[]`
 
 /** SQL for the wanted queues, from lists that begin with the third parameter; those left out are told as `limited`. */
 export function wantedQueues(schema: string, columns: Readonly<Record<string, string>>, limited: Limited): string {

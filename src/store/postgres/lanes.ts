@@ -1,11 +1,10 @@
 /** Lanes in Postgres: finds those that need a decision and reads who stands in them; the decision is `plan/overlap.ts`, writing it `lane-moves.ts`. */
 import { type Lane, type LaneRun, OPEN_AHEAD_MS } from '../../plan/overlap.ts'
 import type { LanePage, LaneStore } from '../contract/lanes.ts'
-import { unseen } from './claim.ts'
 import type { Connection } from './connection.ts'
 import { createLaneMoves } from './lane-moves.ts'
 import { msOf, spanOf } from './rows.ts'
-import { prepared, type Statement, texts } from './statement.ts'
+import { prepared, type Statement, texts, unseen } from './statement.ts'
 import type { Wake } from './wake.ts'
 
 /** Runs behind the gate that one decision sees. */

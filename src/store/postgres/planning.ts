@@ -4,11 +4,11 @@ import { pauseDetail } from '../../plan/non-run.ts'
 import type { DueSchedule } from '../../plan/plan.ts'
 import type { CatchUpPolicy, FiringPolicy, Pause, TimingSpec } from '../../schedule/schedule.ts'
 import type { PlanningStore } from '../contract/planning.ts'
-import { unseen } from './claim.ts'
+import { interned } from '../interned.ts'
 import type { Connection } from './connection.ts'
 import { createRecord } from './record.ts'
-import { instantAt, interned, msOf, spanOf } from './rows.ts'
-import { plain, prepared, type Statement, within } from './statement.ts'
+import { instantAt, msOf, spanOf } from './rows.ts'
+import { plain, prepared, type Statement, unseen, within } from './statement.ts'
 import type { Wake } from './wake.ts'
 
 /** Before each schedule, and also when none is to follow: the clock, and the first cursor beyond the horizon. */
@@ -66,9 +66,9 @@ function dueOf(row: DueRow): DueSchedule {
     workspace: row[3],
     key: row[4],
     revision: row[5],
-    timing: interned(row[6]) as TimingSpec,
-    catchUp: interned(row[7]) as CatchUpPolicy,
-    firing: interned(row[8]) as FiringPolicy,
+    timing: interned<TimingSpec>(row[6]),
+    catchUp: interned<CatchUpPolicy>(row[7]),
+    firing: interned<FiringPolicy>(row[8]),
     nextAt: row[9],
     watermarkAt: row[10],
     made: row[11],

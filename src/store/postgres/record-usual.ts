@@ -1,9 +1,8 @@
 /** Writes plans of the usual kind in the shortest way; what is not of that kind, or did not go as usual, is left to `record.ts`. */
 import type { Plan } from '../../plan/plan.ts'
-import { unseen } from './claim.ts'
 import { instantAt, mayOpen } from './rows.ts'
 import { inTurn } from './sharing.ts'
-import { plain, prepared, type Statement, type Value } from './statement.ts'
+import { plain, prepared, type Statement, unseen, type Value } from './statement.ts'
 
 /**
  * One run, at the very instant where the cursor stands, and nothing else to write; in a lane, if any, that no other schedule

@@ -4,6 +4,7 @@ import { OPEN_AHEAD_MS } from '../../plan/overlap.ts'
 import type { Gate, Overlap, Progress, Run, RunError, RunPolicy, Trigger } from '../../run/run.ts'
 import type { RunState } from '../../run/state.ts'
 import type { CatchUpPolicy, FiringPolicy, Pause, Quarantine, Schedule, TimingSpec } from '../../schedule/schedule.ts'
+import { interned } from '../interned.ts'
 
 /** SQL for an instant as epoch milliseconds. In float8 throughout: numeric, which `extract` answers, costs several times more. */
 export const msOf = (column: string): string => `round(date_part('epoch', ${column}) * 1000)`
@@ -115,7 +116,7 @@ export function runOf(row: RunRow): Run {
     gate: row.gate,
     createdAt: row.created_at,
     payload: row.payload,
-    policy: interned(row.policy) as RunPolicy,
+    policy: interned<RunPolicy>(row.policy),
     attempt: row.attempt,
     fence: row.fence,
     workerId: row.worker_id,
@@ -186,26 +187,10 @@ export function scheduleOf(row: ScheduleRow): Schedule {
   }
 }
 
-const MAX_REMEMBERED = 2000
-
-/** Reads texts that come again and again, each once, and shares what it read; only for values that are read-only by their type. */
-export function remembered<Value>(read: (text: string) => Value): (text: string) => Value {
-  const known = new Map<string, Value>()
-  return (text) => {
-    let value = known.get(text)
-    if (value === undefined) {
-      value = read(text)
-      if (known.size >= MAX_REMEMBERED) known.clear()
-      known.set(text, value)
-    }
-    return value
-  }
-}
-
-/** JSON that comes again and again. */
-export const interned = remembered((text): unknown => JSON.parse(text))
-
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+
+/** Before all others, for a walk from the beginning. */
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /** Whether the column could hold it at all; a question about anything else has the answer "nothing". */
 export const isId = (text: string): boolean => UUID.test(text)

@@ -1,5 +1,6 @@
 /** Knows in which queues workspaces besides the default one have runs: only there are turns kept, and only there can a claim be shared; how it is shared is `claim-turn.ts`. */
 import type { Connection } from './connection.ts'
+import { FIRST_ID } from './rows.ts'
 import { prepared, type Statement, texts } from './statement.ts'
 
 /** The workspace of those who have no others. */
@@ -82,7 +83,6 @@ insert into ${schema}.shared_queues select name from unnest($1::text::text[]) as
 on conflict do nothing
 returning name`)
 
-const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 const STEP = 1000
 
 /** In the order of ids, which every step goes on from; it waits for nobody, and for running ones least of all. */

@@ -55,6 +55,12 @@ export function listOf(columns: Readonly<Record<string, string>>, first = 1): st
 export const rowsOf = (columns: Readonly<Record<string, string>>, first = 1): string =>
   `${listOf(columns, first)} ${MANY}`
 
+/**
+ * SQL for a list that the planner cannot look into. Otherwise it plans anew for each, since a plan for the one queue that
+ * is asked for seems cheaper than one for any number; making such a plan takes longer than carrying it out.
+ */
+export const unseen = (parameter: number, type: string): string => `(select $${parameter}::text)::${type}[]`
+
 /** Of numbers and of ids, which need no quotes. */
 export const plain = (values: readonly (string | number | boolean | null)[]): string => `{${values.map(orNull).join()}}`
 

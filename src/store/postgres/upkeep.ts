@@ -4,9 +4,9 @@ import type { Connection } from './connection.ts'
 import { createPartitions, type Partitioned } from './partitions.ts'
 import { removeStatement } from './remove.ts'
 import { lockStatement } from './retract.ts'
+import { createRewatch } from './rewatch.ts'
 import { msOf, spanOf } from './rows.ts'
 import { plain, prepared, type Statement, texts } from './statement.ts'
-import { createWatch } from './watch.ts'
 
 const STEP_ROWS = 1000
 const STEP_ORPHANS = 100
@@ -37,7 +37,7 @@ const SHELVES: readonly Shelf[] = [
 
 export function createUpkeep(connection: Connection, schema: string): UpkeepStore {
   const partitions = createPartitions(connection, schema)
-  const watch = createWatch(connection, schema)
+  const rewatch = createRewatch(connection, schema)
   const sweeps = SHELVES.map((shelf) => ({ keepMs: shelf.keepMs, statement: sweepStatement(schema, shelf) }))
   const [orphans, lock, remove] = [orphansStatement(schema), lockStatement(schema), removeStatement(schema)]
 
@@ -73,7 +73,7 @@ export function createUpkeep(connection: Connection, schema: string): UpkeepStor
         removed += swept!.rows
         more ||= swept!.rows === STEP_ROWS
       }
-      await watch()
+      await rewatch()
       const orphans = await removeOrphans(retention.orphansMs)
       return { removed: removed + orphans, more: more || orphans === STEP_ORPHANS }
     },

@@ -3,7 +3,7 @@ import { EverytickError } from '../../errors.ts'
 import { pauseDetail } from '../../plan/non-run.ts'
 import type { DueSchedule } from '../../plan/plan.ts'
 import type { Pause, Schedule } from '../../schedule/schedule.ts'
-import { interned } from './interned.ts'
+import { interned } from '../interned.ts'
 
 // One JSON text costs a fraction of what a driver takes to hand over columns one by one.
 const objectOf = (properties: Readonly<Record<string, string>>): string =>

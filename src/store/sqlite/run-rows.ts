@@ -1,7 +1,7 @@
 /** How rows become runs, by the shortest way there is, since every run takes it; which rows is each verb's business. */
 import type { Json } from '../../json.ts'
 import type { Run, RunPolicy } from '../../run/run.ts'
-import { interned } from './interned.ts'
+import { interned } from '../interned.ts'
 
 // One JSON text without names costs a third of what a driver takes to hand over the columns. What is JSON in a row comes
 // as text, so that the database need not read it.

@@ -1,16 +1,16 @@
 /** Walks through the live runs, a few with every call, and puts back under watch what nobody would look at any more; who looks is `claims.ts`. */
 import type { Connection } from './connection.ts'
+import { FIRST_ID } from './rows.ts'
 import { prepared, type Statement } from './statement.ts'
 
 const STEP = 5000
-const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /**
  * A claim leaves a row by which its runs are found again, so that none should ever be found here. But a row can be lost by
  * other hands than ours, and a process of an older version leaves none.
  */
-export function createWatch(connection: Connection, schema: string): () => Promise<void> {
-  const statement = watchStatement(schema)
+export function createRewatch(connection: Connection, schema: string): () => Promise<void> {
+  const statement = rewatchStatement(schema)
   let after = FIRST_ID
   return async () => {
     const [step] = await connection.api.ask<{ last: string | null }>(statement, [after])
@@ -18,7 +18,7 @@ export function createWatch(connection: Connection, schema: string): () => Promi
   }
 }
 
-const watchStatement = (schema: string): Statement =>
+const rewatchStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
 step as materialized (
