@@ -25,6 +25,8 @@ async function explained(place, { verb, index, times }) {
 /** The statements, with their values, that a store sends while it does something. */
 async function overheard(url, verb) {
   const pool = new pg.Pool({ connectionString: url, max: 1 })
+  // A connection that is cut off while it closes is no news.
+  pool.on('error', () => {})
   const said = []
   const listening = async () => {
     const client = await pool.connect()

@@ -58,6 +58,7 @@ async function placeIn(database, postmaster) {
 
 async function inSession(url, work) {
   const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
   await client.connect()
   try {
     return await work(client)
@@ -69,6 +70,7 @@ async function inSession(url, work) {
 /** As a forgotten transaction or a long report does: nothing that is deleted from now on can be cleared away. Answers how to end it. */
 async function holdSnapshot(url) {
   const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
   await client.connect()
   await client.query('begin isolation level repeatable read')
   await client.query('select count(*) from everytick.workers')
@@ -79,6 +81,8 @@ async function holdSnapshot(url) {
 async function metered(url) {
   // A connection that came back as another one would be another process.
   const pool = new pg.Pool({ connectionString: url, max: 1, idleTimeoutMillis: 0 })
+  // A connection that is cut off while it closes is no news.
+  pool.on('error', () => {})
   const store = await openPostgres({ pool, listen: false })
   const [{ pid }] = (await pool.query('select pg_backend_pid() as pid')).rows
   const cpuUs = () => {
