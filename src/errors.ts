@@ -34,6 +34,7 @@ export const ERROR_CODES = {
   RUN_NOT_FOUND: 'there is no such run',
   RUN_NOT_FAILED: 'only a run that failed can be tried again',
   RUN_TIMEOUT: 'an attempt took longer than its timeout',
+  SCHEDULE_EXISTS: 'there is a schedule of that key already',
   SCHEDULE_NOT_FOUND: 'there is no such schedule',
   SCHEMA_OUTDATED: 'the database is older than this version needs, and migrating was switched off',
   SCHEMA_TOO_NEW: 'the database was migrated by a newer version',

@@ -2,7 +2,16 @@
 import type { EngineJob } from './engine/attempt.ts'
 import type { JobContext } from './engine/context.ts'
 import { shown } from './errors.ts'
-import { checkKeys, type Duration, readChoice, readDuration, readInteger, readName, refused } from './options.ts'
+import {
+  checkKeys,
+  type Duration,
+  readChoice,
+  readDuration,
+  readInteger,
+  readList,
+  readName,
+  refused,
+} from './options.ts'
 import { DEFAULT_RETRY, type RetryPolicy } from './run/retry.ts'
 import type { RunPolicy } from './run/run.ts'
 import { type PayloadSchema, parsePayload } from './scheduler/payload.ts'
@@ -49,6 +58,8 @@ export interface JobOptions<Schema extends PayloadSchema | undefined, Result> ex
   readonly name: string
   /** Any Standard Schema; checked when a run is made and again when it is carried out. Without one there is no payload. */
   readonly payload?: Schema
+  /** Parts of the payload that the server shows nobody, such as `card.number` or `items.*.token`. */
+  readonly redact?: readonly string[]
   run(...args: RunArguments<Schema>): Result | Promise<Result>
 }
 
@@ -59,13 +70,15 @@ export interface Job<Input = unknown, Result = unknown> extends EngineJob {
   readonly policy: RunPolicy
   readonly concurrencyKey: string | null
   readonly schema: PayloadSchema | undefined
+  readonly redact: readonly string[]
   /** For the compiler only; never there at run time. */
   readonly '~types'?: { readonly input: Input; readonly result: Result }
 }
 
 const jobs = new WeakSet<object>()
 export const WORK_KEYS = ['queue', 'priority', 'timeout', 'retry', 'delivery', 'concurrencyKey'] as const
-const JOB_KEYS = ['name', 'payload', 'run', ...WORK_KEYS]
+const JOB_KEYS = ['name', 'payload', 'redact', 'run', ...WORK_KEYS]
+const MAX_REDACTED = 100
 
 export function defineJob<Result, Schema extends PayloadSchema | undefined = undefined>(
   options: JobOptions<Schema, Result>,
@@ -84,6 +97,9 @@ export function defineJob<Result, Schema extends PayloadSchema | undefined = und
     schema,
     ...readWork(options, of),
     concurrencyKey: readKey(options.concurrencyKey, of),
+    redact: Object.freeze(
+      readList(options.redact ?? [], `${of}: redact`, [0, MAX_REDACTED]).map((path) => readName(path, `${of}: a path`)),
+    ),
     parse: (stored) => (schema ? parsePayload(schema, stored, of) : undefined),
     run: (payload, ctx) => (schema ? handler(payload, ctx) : handler(ctx)),
   }

@@ -10,7 +10,7 @@ export type Duration = string | number
 export type Instant = string | Date
 
 /** Options that the design has and this version has not. */
-const NOT_YET = new Set(['grace', 'redact'])
+const NOT_YET = new Set(['grace'])
 
 export const refused = (message: string, hint?: string): EverytickError =>
   new EverytickError('OPTION_INVALID', message, hint === undefined ? {} : { hint })

@@ -7,7 +7,7 @@ import { openStore } from './open-store.ts'
 import { checkKeys, type Duration, readChoice, readDuration, refused } from './options.ts'
 import { type AuditOptions, type AuditReport, audit } from './scheduler/audit.ts'
 import { type Backfills, createBackfills } from './scheduler/backfills.ts'
-import { type Core, type InTransaction, notRunning } from './scheduler/core.ts'
+import { type Core, type InTransaction, keepCore, notRunning } from './scheduler/core.ts'
 import {
   type EnqueueArguments,
   type EnqueueItem,
@@ -18,12 +18,14 @@ import {
 } from './scheduler/enqueue.ts'
 import { EVENT_NAMES, type EventName, eventHub, type Listener } from './scheduler/events.ts'
 import { createLocks, type Locks } from './scheduler/locks.ts'
+import { publishJobs } from './scheduler/published-jobs.ts'
 import { createQueues, type Queues } from './scheduler/queues.ts'
 import { createRuns, type Runs } from './scheduler/runs.ts'
 import { createSchedules, type Schedules } from './scheduler/schedules.ts'
 import { type EverytickOptions, readSettings } from './scheduler/settings.ts'
 import { stopOnSignal } from './scheduler/signal.ts'
 import { type SyncOptions, type SyncReport, syncSchedules } from './scheduler/sync.ts'
+import { loadTracer } from './scheduler/tracing.ts'
 import type { Store } from './store/contract/store.ts'
 import { type Clock, systemClock } from './time/clock.ts'
 import { systemTimers, type Timers } from './time/timers.ts'
@@ -73,7 +75,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
   const settings = readSettings(options)
   const { clock, timers } = seams
   const hub = eventHub(settings.logger)
-  const onStops = new Set<() => void>()
+  const onStops = new Set<() => void | Promise<void>>()
   const identity = `${settings.name || 'everytick'}-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
   let opening: Promise<Store> | null = null
   let stopped = false
@@ -109,12 +111,14 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
   const begin = async (roles: readonly Role[]): Promise<void> => {
     const store = await core.store()
     if (roles.includes('scheduler')) await syncSchedules(core)
+    await publishJobs(store, settings.ownJobs.values())
+    const tracer = await loadTracer()
     engine = seams.createEngine({
       store,
       clock,
       timers,
       roles,
-      jobs: settings.jobs,
+      jobs: settings.ownJobs,
       queues: settings.queues,
       leaseMs: settings.leaseMs,
       lookaheadMs: settings.lookaheadMs,
@@ -123,6 +127,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
       workerId: identity,
       host: { name: hostname(), pid: process.pid },
       onFact: hub.tell,
+      ...(tracer ? { tracer } : {}),
     })
     await engine.start()
     forgetSignal = seams.onSignal(() => app.stop())
@@ -133,8 +138,9 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
     await started?.catch(() => {})
     forgetSignal()
     await engine?.stop({ drainMs })
+    // Whoever works with the store ends before it is closed.
+    await Promise.allSettled([...onStops].map((callback) => callback()))
     stopped = true
-    for (const callback of [...onStops]) callback()
     const opened = await opening?.catch(() => null)
     opening = null
     engine = null
@@ -181,5 +187,6 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
     },
     [Symbol.asyncDispose]: () => app.stop(),
   }
+  keepCore(app, core)
   return Object.freeze(app)
 }

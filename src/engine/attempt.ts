@@ -1,6 +1,7 @@
 /** Carries out one granted run, as a chain: find the job, read the payload, run with a deadline, name the outcome, settle. */
 import { toJsonText } from '../json.ts'
 import type { Fact } from '../observe/fact.ts'
+import type { AttemptSpan, Tracer } from '../observe/tracer.ts'
 import { type Outcome, settle } from '../run/settle.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
@@ -32,6 +33,7 @@ export interface AttemptOptions extends ContextTools {
   readonly random: () => number
   readonly onFact: (fact: Fact) => void
   readonly onEnd: Endings
+  readonly tracer?: Tracer | undefined
 }
 
 /** Whoever gave the slot is told when it is free, and when there is nothing more to write. */
@@ -49,7 +51,9 @@ const RETURNED_NOTHING: Outcome = { kind: 'returned', result: null }
  * promise: thousands of such runs a second pass here.
  */
 export function createAttempt(options: AttemptOptions, slots: Slots): (held: Held) => void {
-  const { jobs, clock, timers, random, settler, budgets, workerId, onFact, onEnd } = options
+  const { jobs, clock, timers, random, settler, budgets, workerId, runLog, onFact, onEnd, tracer } = options
+  /** Of attempts under way; stays empty when nobody follows them. */
+  const spans = new Map<Held, AttemptSpan>()
 
   const settled = (held: Held, answer: SettleAnswer): void => {
     const { run, tookMs } = held
@@ -63,6 +67,11 @@ export function createAttempt(options: AttemptOptions, slots: Slots): (held: Hel
     const { run } = held
     const at = clock.elapsed()
     held.tookMs = at - held.startedAt
+    runLog.ended(held)
+    if (tracer) {
+      spans.get(held)?.end(outcome, held.tookMs)
+      spans.delete(held)
+    }
     const cancelled = held.stopped === 'cancelled'
     const attempted = cancelled ? { attempt: run.attempt, policy: run.policy, cancelRequested: true } : run
     held.verdict = budgets.spend(run.queue, settle(attempted, outcome, random()))
@@ -71,6 +80,12 @@ export function createAttempt(options: AttemptOptions, slots: Slots): (held: Hel
     slots.ended(held, at)
   }
   const watching = { clock, timers, end }
+
+  const follow = (tracer: Tracer, job: EngineJob, { held, ctx }: Begun): Outcome | Promise<Outcome> => {
+    const span = tracer.begin(held.run)
+    spans.set(held, span)
+    return span.within(() => begin(job, held, ctx))
+  }
 
   return (held) => {
     const { run } = held
@@ -82,7 +97,8 @@ export function createAttempt(options: AttemptOptions, slots: Slots): (held: Hel
       end(held, { kind: 'released', delayMs: UNKNOWN_JOB_REST_MS, why: 'unknown_job' })
       return
     }
-    const outcome = begin(job, held, new RunContext(held, now, options))
+    const ctx = new RunContext(held, now, options)
+    const outcome = tracer ? follow(tracer, job, { held, ctx }) : begin(job, held, ctx)
     if (outcome instanceof Promise) watch(held, outcome, watching)
     else end(held, outcome)
   }
@@ -98,6 +114,11 @@ function begin(job: EngineJob, held: Held, ctx: JobContext): Outcome | Promise<O
     return unreadable(error)
   }
   return carryOut(job, held, { payload, ctx })
+}
+
+interface Begun {
+  readonly held: Held
+  readonly ctx: JobContext
 }
 
 interface Given {

@@ -1,16 +1,31 @@
-/** Says that this process is alive and what it serves, for people to see; grants do not depend on it. */
+/** Says that this process is alive and what it serves, and hears whether it is to drain; grants do not depend on it. */
 import { tzdataVersion } from '../schedule/time-zone.ts'
 import type { EngineOptions } from './engine-options.ts'
 
 const BEAT_MS = 5000
 
-export function createBeat(options: EngineOptions, busy: () => number): { pass(): Promise<number> } {
+export interface BeatSources {
+  readonly busy: () => number
+  /** Called once, when somebody asked this process to claim nothing more. */
+  readonly onDrain: () => void
+}
+
+export function createBeat(options: EngineOptions, { busy, onDrain }: BeatSources): { pass(): Promise<number> } {
   const { store, workerId: id, host, roles } = options
-  const queues = Object.fromEntries(Object.entries(options.queues).map(([name, each]) => [name, each.concurrency]))
+  // A process that only plans serves no queue, and nobody should count on it.
+  const slots = roles.includes('worker') ? Object.entries(options.queues) : []
+  const queues = Object.fromEntries(slots.map(([name, each]) => [name, each.concurrency]))
+  let drains = false
   return {
     async pass() {
-      const served = { roles, queues, tzdata: tzdataVersion(), busy: busy() }
-      await store.workers.beat({ id, host: host.name, pid: host.pid, ...served })
+      const info = { roles, queues, tzdata: tzdataVersion(), busy: busy() }
+      const { draining } = await store.workers.beat({ id, host: host.name, pid: host.pid, ...info })
+      // One that was not heard of for long was dropped from the list, with what it had been told.
+      if (drains && !draining) await store.workers.drain(id)
+      if (draining && !drains) {
+        drains = true
+        onDrain()
+      }
       return BEAT_MS
     },
   }

@@ -5,6 +5,7 @@ import type { Logger, LogLevel } from '../observe/logger.ts'
 import { parseDuration } from '../time/duration.ts'
 import type { Held } from './grants.ts'
 import type { Heartbeat } from './heartbeat.ts'
+import type { RunLog } from './run-log.ts'
 
 export interface JobContext {
   readonly run: {
@@ -40,6 +41,7 @@ export interface JobContext {
 export interface ContextTools {
   readonly leaseMs: number
   readonly heartbeat: Heartbeat
+  readonly runLog: RunLog
   readonly onFact: (fact: Fact) => void
 }
 
@@ -96,10 +98,12 @@ export class RunContext implements JobContext {
   }
 
   get log(): Logger {
-    const { run } = this.#held
-    const { onFact } = this.#tools
-    const log = (level: LogLevel) => (message: string, data?: unknown) =>
-      onFact({ kind: 'run.log', run, level, message, ...(data === undefined ? {} : { data }) })
+    const held = this.#held
+    const { onFact, runLog } = this.#tools
+    const log = (level: LogLevel) => (message: string, data?: unknown) => {
+      runLog.add(held, { level, message, data })
+      onFact({ kind: 'run.log', run: held.run, level, message, ...(data === undefined ? {} : { data }) })
+    }
     this.#log ??= { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
     return this.#log
   }

@@ -45,7 +45,9 @@ export function createDuties(options: DutyOptions): Duties {
   return {
     planner: {
       async pass() {
+        const beganAt = clock.elapsed()
         const delayMs = await planner.pass()
+        if (leaders.planner.leading) onFact({ kind: 'planner.passed', durationMs: clock.elapsed() - beganAt })
         // Who stands by, and who may not hear of a new schedule, looks as often as it says.
         const patient = delayMs >= POLL_MS && leaders.planner.leading && pollMs() > POLL_MS
         return patient ? Math.max(delayMs, Math.min(PLANNER_POLL_MS, lookaheadMs / 4)) : delayMs

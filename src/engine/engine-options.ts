@@ -1,5 +1,6 @@
 /** What an engine is told before it lives: where, as what, and how much; reading that from users is the scheduler's matter. */
 import type { Fact } from '../observe/fact.ts'
+import type { Tracer } from '../observe/tracer.ts'
 import type { Store } from '../store/contract/store.ts'
 import type { Retention } from '../store/contract/upkeep.ts'
 import type { Clock } from '../time/clock.ts'
@@ -23,6 +24,8 @@ export interface EngineOptions {
   readonly planner?: 'leader' | 'all'
   readonly retention: Retention
   readonly onFact: (fact: Fact) => void
+  /** Told of every attempt; absent when nobody follows them. */
+  readonly tracer?: Tracer | undefined
   readonly random?: () => number
   readonly timers?: Timers
 }

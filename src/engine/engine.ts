@@ -16,6 +16,7 @@ import { createLoop, type Loop } from './loop.ts'
 import { pollOf } from './poll.ts'
 import { setUpQueues } from './queue-setup.ts'
 import { createRetryBudgets } from './retry-budgets.ts'
+import { createRunLog } from './run-log.ts'
 import { createSettler } from './settler.ts'
 import { createUnderWay } from './under-way.ts'
 import { createWorker } from './worker.ts'
@@ -50,6 +51,7 @@ export function createEngine(options: EngineOptions): Engine {
   const heartbeat = createHeartbeat({ claims: store.claims, clock, grants, leaseMs, onFact })
   const { claims, history } = store
   const settler = createSettler({ claims, history, timers, workerId, onError: onError('settle') })
+  const runLog = createRunLog({ logs: store.logs, clock, timers, onError: onError('logs') })
   const underWay = createUnderWay()
   /** Grows with everything from which something may follow. */
   let moves = 0
@@ -96,7 +98,7 @@ export function createEngine(options: EngineOptions): Engine {
     wake: () => loops.worker?.wake(),
   })
   const carryOut = createAttempt(
-    { ...options, timers, random, heartbeat, settler, budgets, onEnd },
+    { ...options, timers, random, heartbeat, settler, budgets, runLog, onEnd },
     {
       ended: worker.slots.ended,
       settled(held) {
@@ -107,7 +109,7 @@ export function createEngine(options: EngineOptions): Engine {
   )
   const duties = createDuties({ ...options, random, pollMs, onEnd, onBackfillStep: () => moves++ })
 
-  const beat = createBeat(options, () => worker.busy)
+  const beat = createBeat(options, { busy: () => worker.busy, onDrain: () => void drain() })
 
   const loop = (where: string, pass: () => Promise<number>): Loop =>
     createLoop({ timers, pass, onError: onError(where) })
@@ -130,19 +132,24 @@ export function createEngine(options: EngineOptions): Engine {
   let stopping: Promise<void> | null = null
 
   const finish = async (drainMs: number): Promise<void> => {
-    handBack()
-    await unlisten?.()
-    await stopLoops('planner', 'worker', 'reaper', 'janitor', 'backfiller')
-    // Once more: a claim that was under way may have brought some.
-    handBack()
+    await Promise.all([drain(), unlisten?.(), stopLoops('planner', 'reaper', 'janitor', 'backfiller')])
     await patience(drainMs)
     const error = new EverytickError('NOT_STARTED', 'the worker is stopping')
     for (const held of grants.all()) held.stop('stopping', error)
     // With the database away there is nobody to tell; the leases end by themselves, and others go on.
     await patience(LAST_WORDS_MS)
     settler.crash()
+    await atMost(LAST_WORDS_MS, runLog.stop())
     await stopLoops('lanes', 'heartbeat', 'beat')
     await Promise.allSettled([duties.release(), store.workers.leave(workerId)])
+  }
+
+  /** Claims and begins nothing more, and leaves what runs alone. */
+  const drain = async (): Promise<void> => {
+    handBack()
+    await loops.worker?.stop()
+    // Once more: a claim that was under way may have brought some.
+    handBack()
   }
 
   /** Nothing more is begun; what never was goes back, also what may happen at most once, because it has not happened. */
@@ -169,10 +176,12 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   /** Waits until nothing is under way, but no longer than `ms`. */
-  const patience = (ms: number): Promise<void> =>
+  const patience = (ms: number): Promise<void> => atMost(ms, underWay.none())
+
+  const atMost = (ms: number, work: Promise<void>): Promise<void> =>
     new Promise((resolve) => {
       const cancel = timers.set(ms, resolve)
-      void underWay.none().then(() => {
+      void work.then(() => {
         cancel()
         resolve()
       })
@@ -220,11 +229,13 @@ export function createEngine(options: EngineOptions): Engine {
         if (works) await worker.pass()
         for (let turn = 0; turn < QUIET_TURNS && underWay.count > 0; turn++) await new Promise(setImmediate)
         if (underWay.count === 0) await settler.idle()
+        await runLog.idle()
       }
     },
     crash() {
       life = 'stopped'
       settler.crash()
+      runLog.crash()
       worker.close()
       void stopLoops(...Object.keys(loops))
       void unlisten?.()

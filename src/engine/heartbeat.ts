@@ -38,6 +38,7 @@ export function createHeartbeat({ claims, clock, grants, leaseMs, onFact }: Hear
     const { lost, cancelling } = await claims.renew(forMs, renewals)
     const gone = new Set(lost)
     const unwanted = new Set(cancelling)
+    if (held.length > gone.size) onFact({ kind: 'leases.renewed', count: held.length - gone.size })
     for (const grant of held) {
       if (gone.has(grant.run.id)) lose(grant)
       else grant.leaseEndsAt = Math.max(grant.leaseEndsAt, askedAt + forMs)

@@ -55,6 +55,8 @@ export function createPlanner({ planning, leadership, lookaheadMs, onFact }: Pla
     const recorded = plans.filter((_, i) => answers[i] === 'recorded')
     const runs = recorded.reduce((sum, plan) => sum + plan.runs.length, 0)
     onFact({ kind: 'schedule.planned', runs, stale: plans.length - recorded.length })
+    const missed = recorded.reduce((sum, plan) => sum + missedIn(plan), 0)
+    if (missed > 0) onFact({ kind: 'schedule.missed', count: missed })
     return recorded.length
   }
 
@@ -88,6 +90,9 @@ export function createPlanner({ planning, leadership, lookaheadMs, onFact }: Pla
     },
   }
 }
+
+const missedIn = ({ nonRuns }: Plan): number =>
+  nonRuns.reduce((sum, { state, count }) => (state === 'missed' ? sum + count : sum), 0)
 
 const schedulesOf = (writes: readonly Write[]): ReadonlySet<string> =>
   new Set(writes.flatMap(({ plans }) => plans.map(({ scheduleId }) => scheduleId)))

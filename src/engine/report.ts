@@ -15,7 +15,7 @@ export function report(run: Run, { verdict, answer, durationMs, onFact }: Report
   if (answer === 'refused') onFact({ kind: 'run.refused', run })
   else if (verdict.kind === 'again') {
     const { reason, delayMs, error } = verdict
-    onFact({ kind: 'run.again', run, reason, delayMs, error })
+    onFact({ kind: 'run.again', run, reason, delayMs, error, durationMs })
   } else if (verdict.state === 'succeeded') onFact({ kind: 'run.succeeded', run, result: verdict.result, durationMs })
   else if (verdict.state === 'failed') onFact({ kind: 'run.failed', run, error: verdict.error, durationMs })
   else onFact({ kind: 'run.cancelled', run })

@@ -17,6 +17,7 @@ export type Fact =
       readonly reason: AgainReason
       readonly delayMs: number
       readonly error: RunError | null
+      readonly durationMs: number
     }
   /** A result came after the lease was lost, and was not accepted. */
   | { readonly kind: 'run.refused'; readonly run: Run }
@@ -31,6 +32,12 @@ export type Fact =
     }
   | { readonly kind: 'job.unknown'; readonly run: Run; readonly workerId: string }
   | { readonly kind: 'schedule.planned'; readonly runs: number; readonly stale: number }
+  /** So many occurrences were recorded as missed. */
+  | { readonly kind: 'schedule.missed'; readonly count: number }
+  /** A whole pass of the planner, while it was this process's turn to plan. */
+  | { readonly kind: 'planner.passed'; readonly durationMs: number }
+  /** One write that kept so many leases. */
+  | { readonly kind: 'leases.renewed'; readonly count: number }
   | {
       readonly kind: 'schedule.quarantined'
       readonly scheduleId: string

@@ -16,8 +16,21 @@ export interface Core {
   /** Opened when first asked for; refused once the app was stopped. */
   store(): Promise<Store>
   newId(): string
-  /** Calls back when the app stops. */
-  onStop(stopped: () => void): () => void
+  /** Calls back when the app stops, and waits for what that answers before the store is closed. */
+  onStop(stopped: () => void | Promise<void>): () => void
+}
+
+const cores = new WeakMap<object, Core>()
+
+/** Lets the rooms to the right, such as the server, reach what an app is made of. */
+export function keepCore(app: object, core: Core): void {
+  cores.set(app, core)
+}
+
+export function coreOf(app: object): Core {
+  const core = cores.get(app)
+  if (core) return core
+  throw refused('this is not an app', 'pass what everytick() answered')
 }
 
 /** Anything with `query(text, values)`: the change is then part of the caller's own transaction. */

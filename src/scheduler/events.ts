@@ -67,6 +67,8 @@ export interface EventHub {
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void
   /** For the engine. */
   tell(fact: Fact): void
+  /** Calls back on every fact as it is told, at once; for those who count, and must be quick. */
+  onFact(listener: (fact: Fact) => void): () => void
   /** Calls back when this process has seen the run end; other processes may end it unseen. */
   onEnd(runId: string, ended: () => void): () => void
 }
@@ -74,12 +76,21 @@ export interface EventHub {
 export function eventHub(logger: Logger): EventHub {
   const listeners = new Map<EventName, Set<(event: never) => unknown>>()
   const endings = new Map<string, Set<() => void>>()
+  let counting: readonly ((fact: Fact) => void)[] = []
 
   const log = (line: Line | null): void => {
     try {
       if (line) logger[line.level](line.message, line.data)
     } catch {
       // A logger that throws must not take the engine with it, and there is nowhere left to say so.
+    }
+  }
+
+  const count = (listener: (fact: Fact) => void, fact: Fact): void => {
+    try {
+      listener(fact)
+    } catch (error) {
+      log({ level: 'error', message: `what counts "${fact.kind}" threw`, data: { error } })
     }
   }
 
@@ -100,8 +111,15 @@ export function eventHub(logger: Logger): EventHub {
   return {
     on: (name, listener) => keep(listeners, name, listener),
     onEnd: (runId, ended) => keep(endings, runId, ended),
+    onFact(listener) {
+      counting = [...counting, listener]
+      return () => {
+        counting = counting.filter((each) => each !== listener)
+      }
+    },
     tell(fact) {
       log(lineOf(fact))
+      for (const listener of counting) count(listener, fact)
       const name = NAMES[fact.kind]
       // Views are made only when somebody listens: thousands of facts a second pass here.
       if (name && listeners.has(name)) emit(name, fact)

@@ -122,11 +122,10 @@ const readShared = ({ limit, dryRun }: WhichRuns): { limit: number; dryRun: bool
 
 /** From the newest to the oldest; what a page's runs become does not move those after it. */
 async function* pages(store: Store, filter: RunFilter): AsyncGenerator<Run[]> {
-  for (let after: { createdAt: number; id: string } | undefined; ; ) {
-    const page = await store.history.runs(filter, { limit: PAGE, ...(after ? { after } : {}) })
-    if (page.length > 0) yield page
-    const last = page.at(-1)
-    if (page.length < PAGE || !last) return
-    after = { createdAt: last.createdAt, id: last.id }
+  for (let after: { readonly id: string } | undefined; ; ) {
+    const { runs, next } = await store.history.find(filter, { limit: PAGE, ...(after ? { after } : {}) })
+    if (runs.length > 0) yield runs
+    if (next === null) return
+    after = next
   }
 }

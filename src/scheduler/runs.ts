@@ -24,7 +24,7 @@ export interface RunListOptions {
   /** 50 when absent, 1000 at most. */
   readonly limit?: number
   /** The last run of the page before. */
-  readonly after?: Pick<RunView, 'createdAt' | 'id'>
+  readonly after?: Pick<RunView, 'id'>
 }
 
 export interface JournalView extends Omit<JournalEntry, 'at'> {
@@ -33,7 +33,7 @@ export interface JournalView extends Omit<JournalEntry, 'at'> {
 
 export interface Runs {
   get(id: string): Promise<RunView | null>
-  /** Live and finished together, newest first. */
+  /** Live and finished together, newest first: by the instant of the occurrence, or of the request for a run made by hand. */
   list(options?: RunListOptions): Promise<RunView[]>
   /** Resolves when the run has succeeded, failed or was cancelled, wherever that happens. */
   wait<Result>(run: RunHandle<Result> | string, options?: { readonly timeout?: Duration }): Promise<RunView<Result>>
@@ -80,7 +80,7 @@ export function createRuns(core: Core): Runs {
       const { after } = options
       const page = {
         limit,
-        ...(after ? { after: { id: readId(after.id), createdAt: readDate(after.createdAt) } } : {}),
+        ...(after ? { after: { id: readId(after.id) } } : {}),
       }
       return (await (await core.store()).history.runs(filter, page)).map(runView)
     },
@@ -147,11 +147,6 @@ function readId(id: unknown): string {
   const lower = id.toLowerCase()
   if (!UUID.test(lower)) throw notFound(id)
   return lower
-}
-
-function readDate(date: unknown): number {
-  if (date instanceof Date && !Number.isNaN(date.getTime())) return date.getTime()
-  throw refused(`after.createdAt is a Date, not ${shown(date)}`, 'pass the last run of the page before')
 }
 
 async function readFilter(core: Core, options: Asked): Promise<RunFilter> {

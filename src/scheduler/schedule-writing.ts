@@ -16,6 +16,8 @@ export interface Putting {
   readonly by: string
   /** Changes the one schedule only while this is its revision. */
   readonly from?: number
+  /** Makes new ones only, and refuses when there is one already. */
+  readonly onlyNew?: boolean
 }
 
 export interface Put {
@@ -33,7 +35,7 @@ const MAX_TRIES = 10
 export async function putSchedules(
   core: Core,
   definitions: readonly ScheduleDefinition[],
-  { tx, by, from }: Putting,
+  { tx, by, from, onlyNew = false }: Putting,
 ): Promise<Put> {
   const store = await core.store()
   const ids = definitions.map(() => core.newId())
@@ -60,6 +62,8 @@ export async function putSchedules(
       return { id: ids[i]!, from: seen.get(i) ?? null, by, definition, nextAt, watermarkAt }
     })
     const answers = await store.schedules.put(puts, tx)
+    const old = onlyNew ? answers.findIndex(({ created }) => !created) : -1
+    if (old >= 0) throw exists(definitions[old]!)
     // Inside a transaction the others were written at the first try, and are the same at the second.
     const merged = tx ? answers.map((answer, i) => joined(before[i], answer)) : answers
     before = merged
@@ -137,6 +141,11 @@ export function conflict(
     hint: 'read it again, and repeat the change if it still fits',
   })
 }
+
+const exists = (name: Name): EverytickError =>
+  new EverytickError('SCHEDULE_EXISTS', `there is a ${scheduleName(name)} already`, {
+    hint: 'change it with edit, or create or change with upsert',
+  })
 
 const goneMeanwhile = (name: Name): EverytickError =>
   new EverytickError('SCHEDULE_NOT_FOUND', `${scheduleName(name)} was removed meanwhile`)

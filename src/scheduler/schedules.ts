@@ -64,6 +64,11 @@ export interface Schedules {
     schedule: ScheduleOptions<J> | DeclaredSchedule,
     options?: ChangeOptions,
   ): Promise<UpsertAnswer>
+  /** Makes a new one; refused with SCHEDULE_EXISTS when the workspace has one of this key, whatever it says. */
+  create<J extends Job | string>(
+    schedule: ScheduleOptions<J> | DeclaredSchedule,
+    options?: ChangeOptions,
+  ): Promise<UpsertAnswer>
   /** All or none, in the order given. */
   upsertMany(
     schedules: readonly (ScheduleOptions | DeclaredSchedule)[],
@@ -98,7 +103,11 @@ const MAX_PAGE = 1000
 const MAX_NEXT = 10_000
 
 export function createSchedules(core: Core): Schedules {
-  const upsertMany: Schedules['upsertMany'] = async (given, options = {}) => {
+  const putAll = async (
+    given: readonly (ScheduleOptions | DeclaredSchedule)[],
+    options: ChangeOptions,
+    onlyNew: boolean,
+  ): Promise<UpsertAnswer[]> => {
     checkKeys(options, ['by', 'tx'], 'upsert')
     if (!Array.isArray(given)) throw refused(`upsertMany takes a list, not ${shown(given)}`)
     const [tx, by] = [readTx(options), readBy(core, options)]
@@ -106,7 +115,7 @@ export function createSchedules(core: Core): Schedules {
     refuseTwins(declared)
     const definitions = await definitionsOf(core, declared, 'api')
     if (definitions.length === 0) return []
-    const { answers, nextFireAt } = await putSchedules(core, definitions, { tx, by })
+    const { answers, nextFireAt } = await putSchedules(core, definitions, { tx, by, onlyNew })
     return answers.map(({ id, created, changed }, i) => ({ id, created, changed, nextFireAt: nextFireAt(i) }))
   }
 
@@ -118,9 +127,13 @@ export function createSchedules(core: Core): Schedules {
   }
 
   return {
-    upsertMany,
-    async upsert(schedule, options) {
-      const [answer] = await upsertMany([schedule as ScheduleOptions], options)
+    upsertMany: (given, options = {}) => putAll(given, options, false),
+    async upsert(schedule, options = {}) {
+      const [answer] = await putAll([schedule as ScheduleOptions], options, false)
+      return answer!
+    },
+    async create(schedule, options = {}) {
+      const [answer] = await putAll([schedule as ScheduleOptions], options, true)
       return answer!
     },
     edit: (workspace, key, changes, options = {}) =>

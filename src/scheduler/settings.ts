@@ -18,6 +18,7 @@ import {
 } from '../options.ts'
 import { type DeclaredSchedule, jobOf, scheduleName } from '../schedule-definition.ts'
 import type { Retention } from '../store/contract/upkeep.ts'
+import { ForeignJobs } from './foreign-jobs.ts'
 import { consoleLogger } from './logging.ts'
 import { type QueueOption, readQueues } from './read-queues.ts'
 
@@ -48,6 +49,8 @@ export interface EverytickOptions {
   readonly removed?: 'pause' | 'delete'
   /** Whether the database is brought up to date when it is opened; true when absent. */
   readonly migrate?: boolean
+  /** Whether schedules and runs may name jobs that only other processes have, whose payloads are then not checked here; false when absent. */
+  readonly foreignJobs?: boolean
 }
 
 export type PlannerMode = 'leader' | 'all'
@@ -65,7 +68,10 @@ export interface RetentionOptions {
 
 export interface Settings {
   readonly store: StoreOption
+  /** Those that schedules and runs may name. */
   readonly jobs: ReadonlyMap<string, Job>
+  /** Those that this process can carry out. */
+  readonly ownJobs: ReadonlyMap<string, Job>
   readonly schedules: readonly DeclaredSchedule[]
   readonly queues: Readonly<Record<string, QueueOptions>>
   readonly name: string
@@ -79,18 +85,21 @@ export interface Settings {
   readonly migrate: boolean
 }
 
-const KEYS = 'store jobs schedules queues name logger lease lookahead retention planner build removed migrate'.split(
-  ' ',
-)
+const KEYS =
+  'store jobs schedules queues name logger lease lookahead retention planner build removed migrate foreignJobs'.split(
+    ' ',
+  )
 const WORKERS_MS = 3_600_000
 
 export function readSettings(options: EverytickOptions): Settings {
   checkKeys(options, KEYS, 'everytick()')
-  const jobs = readJobs(options.jobs)
+  const ownJobs = readJobs(options.jobs)
+  const jobs = readBoolean(options.foreignJobs ?? false, 'foreignJobs') ? new ForeignJobs(ownJobs) : ownJobs
   const schedules = readSchedules(options.schedules ?? [], jobs)
   return Object.freeze({
     store: checkStore(options.store),
     jobs,
+    ownJobs,
     schedules,
     queues: readQueues(options.queues, () => [
       ...[...jobs.values()].map(({ queue }) => queue),

@@ -31,10 +31,7 @@ export async function allRuns(store: Store, scheduleId: string): Promise<Run[]> 
   const found: Run[] = []
   for (;;) {
     const last = found.at(-1)
-    const page = await store.history.runs(
-      { scheduleId },
-      { limit: 200, ...(last ? { after: { createdAt: last.createdAt, id: last.id } } : {}) },
-    )
+    const page = await store.history.runs({ scheduleId }, { limit: 200, ...(last ? { after: { id: last.id } } : {}) })
     found.push(...page)
     if (page.length < 200) return found
   }

@@ -1,17 +1,22 @@
 /** A SQLite store stopped inside one transaction: the real verbs on a connection that never commits by itself. */
 import { setImmediate as afterIo } from 'node:timers/promises'
 import { appStore } from '../../src/store/sqlite/apps.ts'
+import { auditLogStore } from '../../src/store/sqlite/audit-log.ts'
 import { backfillStore } from '../../src/store/sqlite/backfills.ts'
 import { claimStore } from '../../src/store/sqlite/claims.ts'
 import type { Connection } from '../../src/store/sqlite/connection.ts'
+import { documentStore } from '../../src/store/sqlite/documents.ts'
 import { openDatabase } from '../../src/store/sqlite/driver.ts'
+import { feedStore } from '../../src/store/sqlite/feed.ts'
 import { historyStore } from '../../src/store/sqlite/history.ts'
 import { laneStore } from '../../src/store/sqlite/lanes.ts'
 import { lockStore } from '../../src/store/sqlite/locks.ts'
+import { logStore } from '../../src/store/sqlite/logs.ts'
 import { planningStore } from '../../src/store/sqlite/planning.ts'
 import { queueStore } from '../../src/store/sqlite/queues.ts'
 import { runStore } from '../../src/store/sqlite/runs.ts'
 import { scheduleStore } from '../../src/store/sqlite/schedules.ts'
+import { statsStore } from '../../src/store/sqlite/stats.ts'
 import { play } from '../../src/store/sqlite/steps.ts'
 import { upkeepStore } from '../../src/store/sqlite/upkeep.ts'
 import { workerStore } from '../../src/store/sqlite/workers.ts'
@@ -49,6 +54,11 @@ export async function heldSqlite({ path, clock }: { path: string; clock: Clock }
       history: historyStore(connection),
       locks: lockStore(connection, clock),
       workers: workerStore(connection, clock),
+      documents: documentStore(connection, clock),
+      auditLog: auditLogStore(connection, clock),
+      logs: logStore(connection, clock),
+      feed: feedStore(connection),
+      stats: statsStore(connection, clock),
       upkeep: upkeepStore(connection, clock),
       wake,
       now: async () => clock.now(),

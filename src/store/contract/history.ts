@@ -16,8 +16,11 @@ export interface RunFilter {
 
 export interface RunPage {
   readonly limit: number
-  /** The last run of the page before: pages run from the newest (createdAt, id) to the oldest. */
-  readonly after?: { readonly createdAt: number; readonly id: string }
+  /**
+   * The last run of the page before, or where a look ended. Pages run from the greatest id to the least, which is from the newest to the oldest by
+   * the instant that an id begins with: that of its occurrence for a planned run, that of the request for any other.
+   */
+  readonly after?: { readonly id: string }
 }
 
 export interface JournalEntry {
@@ -78,7 +81,15 @@ export interface Revision extends Change {
 export interface HistoryStore {
   /** Live or finished. */
   run(id: string): Promise<Run | null>
-  /** Live and finished together. */
+  /**
+   * Live and finished together. Looks at a bounded number of rows, so that a page may be short or empty although there are
+   * more: then `next` says where to go on; null when there is nothing more.
+   */
+  find(
+    filter: RunFilter,
+    page: RunPage,
+  ): Promise<{ readonly runs: Run[]; readonly next: { readonly id: string } | null }>
+  /** The same by as many looks as it takes: a page that is not full is the last. */
   runs(filter: RunFilter, page: RunPage): Promise<Run[]>
   /** What happened to one run beyond what its row tells, oldest first. */
   journal(of: { readonly runId: string } | { readonly scheduleId: string }): Promise<JournalEntry[]>
@@ -86,6 +97,8 @@ export interface HistoryStore {
   nonRuns(scheduleId: string, span?: SlotSpan): Promise<RecordedNonRun[]>
   /** Runs of a schedule by their nominal instant, live and finished, in its order, at most `limit`. */
   slots(scheduleId: string, span: SlotSpan, limit: number): Promise<SlotRun[]>
+  /** The newest runs of each of these schedules, newest first, at most `each` of every one. */
+  latest(scheduleIds: readonly string[], each: number): Promise<ReadonlyMap<string, readonly SlotRun[]>>
   /** Changes of a schedule, oldest first; at most the newest thousand. Outlives the schedule. */
   revisions(scheduleId: string): Promise<Revision[]>
 }

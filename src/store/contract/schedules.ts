@@ -1,6 +1,6 @@
 /** Schedules as rows: who may be planned and how; which occurrences they have is planning, and every change here retracts old plans. */
 import type { NonRun } from '../../plan/non-run.ts'
-import type { Pause, Schedule, ScheduleDefinition } from '../../schedule/schedule.ts'
+import type { Jitter, Pause, Schedule, ScheduleDefinition, TimingSpec } from '../../schedule/schedule.ts'
 import type { Executor } from './executor.ts'
 
 export interface PutSchedule {
@@ -40,7 +40,49 @@ export interface SchedulePage {
   readonly after?: { readonly workspace: string; readonly key: string }
 }
 
+/** Which schedules people look for; everything that is named must hold. */
+export interface ScheduleFilter {
+  readonly workspace?: string
+  readonly job?: string
+  readonly tag?: string
+  readonly source?: 'api' | 'code'
+  /** Whether it is paused. */
+  readonly paused?: boolean
+  readonly quarantined?: boolean
+  /** Whose cursor is this far behind the clock. */
+  readonly overdueMs?: number
+  /** Text in the key, whatever the case of its letters from a to z. */
+  readonly text?: string
+}
+
+/** Schedules that fire alike. */
+export interface TimingClass {
+  readonly timing: TimingSpec
+  readonly jitter: Jitter | null
+  readonly job: string
+  readonly count: number
+  /** One of them, to show. */
+  readonly sample: { readonly workspace: string; readonly key: string }
+}
+
 export interface ScheduleStore {
+  byId(id: string): Promise<Schedule | null>
+  /**
+   * In order of (workspace, key). Looks at a bounded number of rows, so that a page may be short or empty although there are
+   * more: then `next` says where to go on; null when there is nothing more.
+   */
+  find(
+    filter: ScheduleFilter,
+    page: { readonly limit: number; readonly after?: { readonly workspace: string; readonly key: string } },
+  ): Promise<{
+    readonly schedules: Schedule[]
+    readonly next: { readonly workspace: string; readonly key: string } | null
+  }>
+  /**
+   * All schedules that may fire (neither paused nor quarantined), by what decides their coming occurrences: one pass over
+   * the table. Intervals whose anchors fall into the same minute of their period count as alike, and so do instants of one minute.
+   */
+  classes(workspace?: string): Promise<TimingClass[]>
   /**
    * Creates, changes or leaves alone, by (workspace, key). A change, in one transaction: locks the schedule, raises its
    * revision, deletes the pending runs of its plans that never began and are due after now (and takes them off those `made`), writes a

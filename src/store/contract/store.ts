@@ -1,14 +1,19 @@
 /** A store as the engine sees it: verbs in small groups, instants as epoch milliseconds, no SQL and no row type. */
 import type { AppStore } from './apps.ts'
+import type { AuditLogStore } from './audit-log.ts'
 import type { BackfillStore } from './backfills.ts'
 import type { ClaimStore } from './claims.ts'
+import type { DocumentStore } from './documents.ts'
+import type { FeedStore } from './feed.ts'
 import type { HistoryStore } from './history.ts'
 import type { LaneStore } from './lanes.ts'
 import type { LockStore } from './locks.ts'
+import type { LogStore } from './logs.ts'
 import type { PlanningStore } from './planning.ts'
 import type { QueueStore } from './queues.ts'
 import type { RunStore } from './runs.ts'
 import type { ScheduleStore } from './schedules.ts'
+import type { StatsStore } from './stats.ts'
 import type { UpkeepStore } from './upkeep.ts'
 import type { WakeStore } from './wake.ts'
 import type { WorkerStore } from './workers.ts'
@@ -27,6 +32,11 @@ export interface Store {
   readonly history: HistoryStore
   readonly locks: LockStore
   readonly workers: WorkerStore
+  readonly documents: DocumentStore
+  readonly auditLog: AuditLogStore
+  readonly logs: LogStore
+  readonly feed: FeedStore
+  readonly stats: StatsStore
   readonly upkeep: UpkeepStore
   readonly wake: WakeStore
   /** The clock that decides what is due and whose lease has ended. */

@@ -13,10 +13,14 @@ export interface WorkerInfo {
 export interface WorkerRow extends WorkerInfo {
   readonly startedAt: number
   readonly seenAt: number
+  readonly draining: boolean
 }
 
 export interface WorkerStore {
-  beat(worker: WorkerInfo): Promise<void>
+  /** Answers whether somebody asked it to drain: to claim nothing more, for as long as it lives. */
+  beat(worker: WorkerInfo): Promise<{ readonly draining: boolean }>
+  /** Asks a process to claim nothing more; answers whether there is such a one. */
+  drain(id: string): Promise<boolean>
   leave(id: string): Promise<void>
   list(): Promise<WorkerRow[]>
 }

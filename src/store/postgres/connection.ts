@@ -6,6 +6,8 @@ import { type Ask, type Statement, unprepared, type Value } from './statement.ts
 
 /** As much of a `pg` client as is used; a client of a caller's own pool fits. */
 export interface Client {
+  /** Of the server's process, as it was told when the connection was made. */
+  readonly processID?: number | null
   query(config: QueryConfig): Promise<{ rows: unknown[] }>
   on(event: 'error', listener: (error: Error) => void): unknown
   on(event: 'notification', listener: (message: { channel: string; payload?: string | undefined }) => void): unknown
@@ -52,8 +54,12 @@ export interface Connection {
   begun<Answer>(work: () => Promise<Answer>): Promise<Answer>
   /** On the second pool, also while it is being closed; fails as the driver does. */
   readonly late: Ask
+  /** Several statements on one client of the second pool, and in no transaction. */
+  lend<Answer>(work: (client: Client) => Promise<Answer>): Promise<Answer>
   /** A connection for one purpose, outside of both pools where we own them. */
   dedicated(): Promise<Client>
+  /** Connections in use, in all, and callers that wait; null when the pool is the caller's own. */
+  usage(): { readonly used: number; readonly size: number; readonly waiting: number } | null
   close(): Promise<void>
 }
 
@@ -105,7 +111,9 @@ export function connect(options: ConnectionOptions): Connection {
     api: lane(api),
     begun,
     late: (statement, values) => repeated(() => borrowed(api, (client) => askOn(client)(statement, values))),
+    lend: (work) => using(api, work),
     dedicated: () => (options.pool ? options.pool.connect().then(guarded) : alone(options)),
+    usage: () => (options.pool ? null : usageOf(own)),
     close() {
       closing ??= (async () => {
         while (underWay.size > 0) await Promise.allSettled(underWay)
@@ -113,6 +121,15 @@ export function connect(options: ConnectionOptions): Connection {
       })()
       return closing
     },
+  }
+}
+
+function usageOf(pools: readonly pg.Pool[]): { used: number; size: number; waiting: number } {
+  const sum = (of: (pool: pg.Pool) => number): number => pools.reduce((all, pool) => all + of(pool), 0)
+  return {
+    used: sum(({ totalCount, idleCount }) => totalCount - idleCount),
+    size: sum(({ options }) => options.max),
+    waiting: sum(({ waitingCount }) => waitingCount),
   }
 }
 

@@ -1,6 +1,6 @@
 /** Inserts runs made by hand, and keeps the promise of idempotency keys; the SQL for it is `enqueue-statements.ts`. */
 import type { Enqueued, NewRun } from '../contract/runs.ts'
-import { createAlike } from './enqueue-alike.ts'
+import { createAlike, type FindAlike } from './enqueue-alike.ts'
 import {
   endedAlready,
   fullValues,
@@ -16,11 +16,17 @@ import { type Ask, type Statement, texts } from './statement.ts'
 /** `alone` says that each statement is a transaction of its own, so that one that fails leaves nothing to be undone. */
 export type Enqueue = (runs: readonly NewRun[], ask: Ask, alone?: 'alone') => Promise<Enqueued[]>
 
+/** The common case in the shortest way: a statement that fails when an id is taken. Null for runs that may meet others. */
+export function createPlain(schema: string): FindAlike {
+  const [alike, insert] = [createAlike(schema), insertStatement(schema)]
+  return (runs) => alike(runs) ?? (runs.every(isPlain) ? { statement: insert, values: plainValues(runs) } : null)
+}
+
 export function createEnqueue(schema: string): Enqueue {
-  const [insert, insertKeyed] = [insertStatement(schema), keyedStatement(schema)]
+  const insertKeyed = keyedStatement(schema)
   const [insertLaned, insertSlots] = [lanedStatement(schema), lanedStatement(schema, endedAlready(schema))]
   const recall = recallStatement(schema)
-  const alike = createAlike(schema)
+  const plainly = createPlain(schema)
 
   /** No more is looked at than these runs need, because the server plans the longer statements anew for each call. */
   const choose = (runs: readonly NewRun[]): Statement => {
@@ -36,12 +42,12 @@ export function createEnqueue(schema: string): Enqueue {
     return runs.filter(({ id }) => keyed.has(id)).map((run) => ({ run, keyed: keyed.get(run.id)! }))
   }
 
-  /** The common case in the shortest way. Answers false, and has written nothing, for others and when an id is taken after all. */
+  /** Answers false, and has written nothing, for runs that are not plain and when an id is taken after all. */
   const insertPlain = async (runs: readonly NewRun[], ask: Ask): Promise<boolean> => {
-    const kind = alike(runs)
-    if (!kind && !runs.every(isPlain)) return false
+    const insert = plainly(runs)
+    if (!insert) return false
     try {
-      await (kind ? ask(kind.statement, kind.values) : ask(insert, plainValues(runs)))
+      await ask(insert.statement, insert.values)
       return true
     } catch (error) {
       if (isTaken(error)) return false

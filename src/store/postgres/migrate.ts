@@ -5,13 +5,23 @@ import type { Connection } from './connection.ts'
 import { CORE } from './migrations/0001-core.ts'
 import { POLICIES } from './migrations/0002-policies.ts'
 import { GRANTS } from './migrations/0003-grants.ts'
+import { HISTORY } from './migrations/0004-history.ts'
+import { DOCUMENTS } from './migrations/0005-documents.ts'
+import { READING } from './migrations/0006-reading.ts'
+import { LISTS } from './migrations/0007-lists.ts'
 import { type Ask, patient, unprepared } from './statement.ts'
 
-const MIGRATIONS = [
+export const MIGRATIONS = [
   { version: 1, name: 'core', sql: CORE },
   { version: 2, name: 'policies', sql: POLICIES },
   { version: 3, name: 'grants', sql: GRANTS },
+  { version: 4, name: 'history', sql: HISTORY },
+  { version: 5, name: 'documents', sql: DOCUMENTS },
+  { version: 6, name: 'reading', sql: READING },
+  { version: 7, name: 'lists', sql: LISTS },
 ] as const satisfies readonly Migration[]
+
+export const NEWEST_VERSION: number = MIGRATIONS.at(-1)!.version
 
 /** Lower case, so that it is the same name with and without quotes; short, so that names made from it still fit. */
 const SCHEMA = /^[a-z_][a-z0-9_]{0,39}$/
@@ -54,7 +64,8 @@ select exists (
   where n.nspname = $1 and c.relname = 'migrations'
 ) as there`)
 
-async function versionOf(ask: Ask, schema: string): Promise<number> {
+/** 0 when it is empty. */
+export async function versionOf(ask: Ask, schema: string): Promise<number> {
   const [found] = await ask<{ there: boolean }>(IS_THERE, [schema.slice(1, -1)])
   if (!found!.there) return 0
   const newest = unprepared(`select coalesce(max(version), 0) as version from ${schema}.migrations`)

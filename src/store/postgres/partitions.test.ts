@@ -61,13 +61,14 @@ it('are made for today and a week ahead, and once', async () => {
   await tidy()
   await tidy()
   const ahead = Array.from({ length: 8 }, (_, i) => `202703${10 + i}`)
-  for (const table of ['history', 'journal']) expect(await daysOf(table)).toEqual(expect.arrayContaining(ahead))
+  for (const table of ['history', 'journal', 'logs']) expect(await daysOf(table)).toEqual(expect.arrayContaining(ahead))
   expect(new Set(await daysOf('history')).size).toBe((await daysOf('history')).length)
 })
 
 it('are there from the first migration on', async () => {
   expect(await daysOf('history')).toHaveLength(9)
   expect(await daysOf('journal')).toHaveLength(9)
+  expect(await daysOf('logs')).toHaveLength(9)
 })
 
 it('take what finished on their day, to the last millisecond', async () => {

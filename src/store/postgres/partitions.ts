@@ -1,9 +1,9 @@
-/** The days of history and journal: makes those ahead, drops those that are over; how long a day is kept is decided by `upkeep.ts`. */
+/** The days of history, journal and logs: makes those ahead, drops those that are over; how long a day is kept is decided by `upkeep.ts`. */
 import type { Connection } from './connection.ts'
 import { isBusy } from './failure.ts'
 import { type Ask, unprepared } from './statement.ts'
 
-export type Partitioned = 'history' | 'journal'
+export type Partitioned = 'history' | 'journal' | 'logs'
 
 /** A week, so that a janitor may be away for days. */
 const DAYS_AHEAD = 7

@@ -1,6 +1,7 @@
 /** Runs made by hand in Postgres, and what operators do to runs; grants and their ends are `claims.ts`. */
 import type { CancelAnswer, Enqueued, NewRun, RunStore } from '../contract/runs.ts'
 import { createEnqueue, isPlain } from './enqueue.ts'
+import { createEnqueueLong } from './enqueue-long.ts'
 import { isAway } from './failure.ts'
 import { createGather } from './gather.ts'
 import type { Parts } from './parts.ts'
@@ -14,6 +15,7 @@ const MANY = 100
 
 export function createRuns({ connection, wake, sharing, schema }: Parts): RunStore {
   const enqueue = createEnqueue(schema)
+  const enqueueLong = createEnqueueLong(connection, schema, enqueue)
   const gather = createGather({
     async write(runs: readonly NewRun[]) {
       // Two callers with one id must be told apart.
@@ -23,9 +25,7 @@ export function createRuns({ connection, wake, sharing, schema }: Parts): RunSto
     isUnwritten: (error) => !isAway(error),
   })
   const enqueueOwn = (runs: readonly NewRun[]): Promise<Enqueued[]> =>
-    runs.length < MANY && runs.every(isPlain) && isOnce(runs)
-      ? connection.begun(() => gather(runs))
-      : enqueue(runs, connection.api.ask, 'alone')
+    runs.length < MANY && runs.every(isPlain) && isOnce(runs) ? connection.begun(() => gather(runs)) : enqueueLong(runs)
   const [cancel, redrive] = [cancelStatement(schema), redriveStatement(schema)]
   return {
     async enqueue(runs, tx) {

@@ -2,6 +2,7 @@
 import { toJsonText } from '../../json.ts'
 import type { Executor } from '../contract/executor.ts'
 import type { ScheduleStore } from '../contract/schedules.ts'
+import { createFind } from './find.ts'
 import { NON_RUN, NON_RUN_FIELDS, nonRunValues, passedBy } from './non-runs.ts'
 import type { Parts } from './parts.ts'
 import { createPut } from './put.ts'
@@ -10,6 +11,7 @@ import { lockStatement, lockWorkspaceStatement, loweredWatermark, retraction } f
 import { pauseIn, revise } from './revise.ts'
 import { instantAt, msOf, SCHEDULE_FIELDS, type ScheduleRow, scheduleOf } from './rows.ts'
 import { type Ask, listOf, plain, prepared, type Statement, texts, unprepared, within } from './statement.ts'
+import { createClasses } from './timing-classes.ts'
 
 export function createSchedules({ connection, wake, sharing, schema }: Parts): ScheduleStore {
   const put = createPut(schema)
@@ -34,6 +36,8 @@ export function createSchedules({ connection, wake, sharing, schema }: Parts): S
   }
 
   return {
+    ...createFind(connection, schema),
+    ...createClasses(connection, schema),
     async put(schedules, tx) {
       if (schedules.length === 0) return []
       const users = schedules.map(({ definition }) => definition)

@@ -3,12 +3,16 @@ import { didYouMean } from '../../did-you-mean.ts'
 import { EverytickError } from '../../errors.ts'
 import type { Store } from '../contract/store.ts'
 import { createApps } from './apps.ts'
+import { createAuditLog } from './audit-log.ts'
 import { createBackfills } from './backfills.ts'
 import { createClaims } from './claims.ts'
 import { connect, type Pool } from './connection.ts'
+import { createDocuments } from './documents.ts'
+import { createFeed } from './feed.ts'
 import { createHistory } from './history.ts'
 import { createLanes } from './lanes.ts'
 import { createLocks } from './locks.ts'
+import { createLogs } from './logs.ts'
 import { migrate, migrationSql, quotedSchema } from './migrate.ts'
 import { createPlanning } from './planning.ts'
 import { createQueues } from './queues.ts'
@@ -17,6 +21,7 @@ import { createRuns } from './runs.ts'
 import { createSchedules } from './schedules.ts'
 import { createSharing } from './sharing.ts'
 import { prepared } from './statement.ts'
+import { createStats } from './stats.ts'
 import { createUpkeep } from './upkeep.ts'
 import { createWake } from './wake.ts'
 import { createWorkers } from './workers.ts'
@@ -51,7 +56,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   checkOptions(options)
   const { schema = 'everytick', max = 6, prepare = true, listen = true, statementTimeoutMs = 30_000 } = options
   const quoted = quotedSchema(schema)
-  const name = nameOf(options)
+  const name = storeName(options)
   const { url, pool } = options
   const connection = connect({ max, prepare, statementTimeoutMs, name, ...(pool ? { pool } : { url: url! }) })
   try {
@@ -78,6 +83,11 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     history: createHistory(connection, quoted),
     locks: createLocks(connection, quoted),
     workers: createWorkers(connection, quoted),
+    documents: createDocuments(connection, quoted),
+    auditLog: createAuditLog(connection, quoted),
+    logs: createLogs(connection, quoted),
+    feed: createFeed(connection, quoted),
+    stats: createStats(connection, quoted),
     upkeep: createUpkeep(connection, quoted),
     wake,
     now: async () => (await connection.hot.ask<{ now: number }>(clock, []))[0]!.now,
@@ -109,7 +119,7 @@ function checkOptions(options: PostgresOptions): void {
 }
 
 /** For people, and so without the password. */
-function nameOf({ url, pool }: PostgresOptions): string {
+export function storeName({ url, pool }: Pick<PostgresOptions, 'url' | 'pool'>): string {
   if (pool) return 'postgres (a pool of the app)'
   if (!URL.canParse(url!) || !/^postgres(?:ql)?:$/.test(new URL(url!).protocol))
     throw new EverytickError('STORE_URL_INVALID', 'the address of the Postgres store cannot be read', {

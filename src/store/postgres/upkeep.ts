@@ -1,6 +1,7 @@
-/** Forgetting in Postgres: whole days of history and journal at once, everything else in bounded steps. */
+/** Forgetting in Postgres: whole days of history, journal and logs at once, everything else in bounded steps. */
 import type { Retention, UpkeepStore } from '../contract/upkeep.ts'
 import type { Connection } from './connection.ts'
+import { createHealth } from './health.ts'
 import { createPartitions, type Partitioned } from './partitions.ts'
 import { removeStatement } from './remove.ts'
 import { lockStatement } from './retract.ts'
@@ -10,6 +11,7 @@ import { plain, prepared, type Statement, texts } from './statement.ts'
 
 const STEP_ROWS = 1000
 const STEP_ORPHANS = 100
+const STATS_KEEP_MS = 400 * 86_400_000
 
 interface Orphan {
   id: string
@@ -33,6 +35,9 @@ const SHELVES: readonly Shelf[] = [
   { table: 'backfills', age: 'finished_at', keepMs: ({ journalMs }) => journalMs },
   { table: 'idempotency', age: 'created_at', keepMs: ({ idempotencyMs }) => idempotencyMs },
   { table: 'workers', age: 'seen_at', keepMs: ({ workersMs }) => workersMs },
+  { table: 'documents', age: 'expires_at', keepMs: () => 0 },
+  { table: 'stats', age: 'bucket_at', keepMs: () => STATS_KEEP_MS },
+  { table: 'logs_default', age: 'stored_at', keepMs: ({ historyMs }) => historyMs },
 ]
 
 export function createUpkeep(connection: Connection, schema: string): UpkeepStore {
@@ -55,12 +60,14 @@ export function createUpkeep(connection: Connection, schema: string): UpkeepStor
   }
 
   return {
+    health: createHealth(connection, schema),
     async tidy(retention) {
       let removed = 0
       let more = false
       const days: readonly (readonly [Partitioned, number])[] = [
         ['history', retention.historyMs],
         ['journal', retention.journalMs],
+        ['logs', retention.historyMs],
       ]
       for (const [table, keepMs] of days) {
         await partitions.makeAhead(table)

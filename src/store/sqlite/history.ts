@@ -2,8 +2,10 @@
 import type { Json } from '../../json.ts'
 import type { RunState } from '../../run/state.ts'
 import type { HistoryStore, JournalEntry, RunFilter, RunPage } from '../contract/history.ts'
+import { fullPage } from '../full-page.ts'
 import type { Connection } from './connection.ts'
 import type { Value } from './driver.ts'
+import { latest } from './latest.ts'
 import { ledger } from './ledger.ts'
 import { FINISHED_RUN, LIVE_RUN, type RunRow, runOf } from './run-rows.ts'
 
@@ -21,17 +23,29 @@ interface JournalRow {
   readonly data: string
 }
 
+/** Rows of each table that one call looks at, where no index has only what is asked for: a few milliseconds of work. */
+export const LOOK_ROWS = 5000
+
 export function historyStore(connection: Connection): HistoryStore {
+  const find: HistoryStore['find'] = (filter, page) =>
+    connection.read(() => {
+      // The edge comes first: whatever is added meanwhile, all that lies before it is looked at.
+      const edges = edgeOf(filter, page)
+      const [edge] = edges ? connection.all<{ id: string }>(edges.text, ...edges.values) : []
+      const { text, values } = pageOf(filter, { ...page, limit: page.limit + 1 }, edge)
+      const rows = connection.all<RunRow>(text, ...values)
+      const runs = rows.slice(0, page.limit).map(runOf)
+      const last = runs.at(-1)
+      if (last && rows.length > page.limit) return { runs, next: { id: last.id } }
+      return { runs, next: edge ? { id: edge.id } : null }
+    })
   return {
     async run(id) {
       const [row] = await connection.read(() => connection.all<RunRow>(RUN, id, id))
       return row === undefined ? null : runOf(row)
     },
-    async runs(filter, page) {
-      const { text, values } = pageOf(filter, page)
-      const rows = await connection.read(() => connection.all<RunRow>(text, ...values))
-      return rows.map(runOf)
-    },
+    find,
+    runs: (filter, page) => fullPage(find, filter, page),
     async journal(of) {
       const [column, id] = 'runId' in of ? ['run_id', of.runId] : ['schedule_id', of.scheduleId]
       const text = `${JOURNAL} where ${column} = ? order by id`
@@ -40,28 +54,19 @@ export function historyStore(connection: Connection): HistoryStore {
         return { at, kind, runId: run_id, scheduleId: schedule_id, data: JSON.parse(data) as Json }
       })
     },
+    latest: (scheduleIds, each) => latest(connection, scheduleIds, each),
     ...ledger(connection),
   }
 }
 
 /** Each table gives the places of its own first page; the page of both is among them, and only its rows are read whole. */
-export function pageOf(filter: RunFilter, page: RunPage): { text: string; values: Value[] } {
-  const { texts, values } = conditionsOf(filter, page)
-  const places = (table: string, extra: readonly string[]): string => {
-    const where = [...texts, ...extra]
-    return `select '${table}' as place, at, created_at, id from (
-      select rowid as at, created_at, id from ${table} ${where.length > 0 ? `where ${where.join(' and ')}` : ''}
-      order by created_at desc, id desc limit ?)`
-  }
-  const isWanted = (states: readonly RunState[]): boolean =>
-    filter.states === undefined || filter.states.some((state) => states.includes(state))
-  const live = isWanted(['pending', 'running']) ? [] : ['false']
-  // Failures are asked for in their index's own words, so that they are found without passing over all that went well.
-  const finished = isWanted(['succeeded'])
-    ? []
-    : isWanted(['failed', 'cancelled'])
-      ? ["state <> 'succeeded'"]
-      : ['false']
+export function pageOf(filter: RunFilter, page: RunPage, edge?: { readonly id: string }): Question {
+  const { texts, values } = conditionsOf(filter, { ...page, edge })
+  const places = (table: string, extra: readonly string[]): string =>
+    `select '${table}' as place, at, id from (
+      select rowid as at, id from ${table} ${where([...texts, ...extra])}
+      order by id desc limit ?)`
+  const { live, finished } = whereabouts(filter)
   const text = `
     select case place
       when 'everytick_runs' then (select ${LIVE_RUN} from everytick_runs where rowid = at)
@@ -69,12 +74,57 @@ export function pageOf(filter: RunFilter, page: RunPage): { text: string; values
     from (
       ${places('everytick_runs', live)}
       union all ${places('everytick_history', finished)}
-      order by created_at desc, id desc limit ?)
-    order by created_at desc, id desc`
+      order by id desc limit ?)
+    order by id desc`
   return { text, values: [...values, page.limit, ...values, page.limit, page.limit] }
 }
 
-function conditionsOf(filter: RunFilter, { after }: RunPage): { texts: string[]; values: Value[] } {
+/** The id up to which both tables can be looked at in one go; null when no run has to be looked at for more than its place. */
+export function edgeOf(filter: RunFilter, { after }: RunPage): Question | null {
+  if (Object.values(filter).every((value) => value === undefined)) return null
+  const { scheduleId } = filter
+  // Of a schedule, history has an index; what is live is looked through.
+  const walked = conditionsOf(scheduleId === undefined ? {} : { scheduleId }, { after })
+  const { texts, values } = conditionsOf({}, { after })
+  const { live, finished } = whereabouts(filter)
+  const text = `
+    select id from (
+      select * from (select id from everytick_runs ${where([...texts, ...live])} order by id desc limit 1 offset ?)
+      union all
+      select * from (select id from everytick_history ${where([...walked.texts, ...finished])} order by id desc limit 1 offset ?))
+    order by id desc limit 1`
+  return { text, values: [...values, LOOK_ROWS - 1, ...walked.values, LOOK_ROWS - 1] }
+}
+
+interface Question {
+  readonly text: string
+  readonly values: Value[]
+}
+
+/** In which table runs in these states can stand, as conditions on each. */
+function whereabouts({ states }: RunFilter): { live: readonly string[]; finished: readonly string[] } {
+  const isWanted = (some: readonly RunState[]): boolean =>
+    states === undefined || states.some((state) => some.includes(state))
+  return {
+    live: isWanted(['pending', 'running']) ? [] : ['false'],
+    // Failures are asked for in their index's own words, so that they are found without passing over all that went well.
+    finished: isWanted(['succeeded'])
+      ? []
+      : isWanted(['failed', 'cancelled', 'skipped', 'missed'])
+        ? ["state <> 'succeeded'"]
+        : ['false'],
+  }
+}
+
+const where = (conditions: readonly string[]): string =>
+  conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''
+
+interface Bounds {
+  readonly after?: { readonly id: string } | undefined
+  readonly edge?: { readonly id: string } | undefined
+}
+
+function conditionsOf(filter: RunFilter, { after, edge }: Bounds): { texts: string[]; values: Value[] } {
   const { workspace, scheduleId, job, queue, states } = filter
   const texts: string[] = []
   const values: Value[] = []
@@ -88,6 +138,7 @@ function conditionsOf(filter: RunFilter, { after }: RunPage): { texts: string[];
   if (queue !== undefined) add('queue = ?', queue)
   // The unary plus keeps SQLite from choosing the index of due runs, which is no help in this order.
   if (states !== undefined) add(`+state in (${states.map(() => '?').join(', ')})`, ...states)
-  if (after !== undefined) add('(created_at, id) < (?, ?)', after.createdAt, after.id)
+  if (after !== undefined) add('id < ?', after.id)
+  if (edge !== undefined) add('id >= ?', edge.id)
   return { texts, values }
 }

@@ -2,19 +2,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { backfillsOf } from './backfills.ts'
 import { EXPIRED } from './claims.ts'
 import { type Database, openDatabase } from './driver.ts'
+import { CROWD, DUE, DUE_OF, NEXT_CURSOR } from './due.ts'
 import { KNOWN } from './enqueue.ts'
 import { ARCHIVE, FORGET, SEEN as SEEN_RUNS } from './finish.ts'
 import { CLAIM, DUE_RUNS, DUE_RUNS_OF, GRANTED, NEXT_DUE } from './grant.ts'
-import { pageOf } from './history.ts'
+import { edgeOf, pageOf } from './history.ts'
 import { TAKEN } from './lane-line.ts'
-import { LOOK, LOOK_AT, OPEN_RUN, RUNS_IN_LINE } from './lanes.ts'
+import { ANYBODY, LOOK, LOOK_AT, OPEN_RUN, RUNS_IN_LINE } from './lanes.ts'
 import { NON_RUNS, REVISIONS, SLOTS } from './ledger.ts'
 import { GROW } from './non-runs.ts'
-import { DUE, NEXT_CURSOR } from './planning.ts'
 import { FIND } from './put.ts'
 import { RUNNING } from './queue-settings.ts'
 import { PENDING_QUEUES, READY, RUNNING_BY_QUEUE } from './queues.ts'
-import { INSERT_RUNS, MOVE, SEEN as SEEN_CURSORS } from './record.ts'
+import { INSERT_RUNS, INSERTED, MOVE, SEEN as SEEN_CURSORS } from './record.ts'
 import { RETRACT } from './retract.ts'
 import { listOf } from './schedules.ts'
 import { migrationSql } from './schema.ts'
@@ -55,7 +55,7 @@ function fill(): void {
       select 'l' || next_at, 'w' || (next_at % 50), 'j', 'q', 'pending', iif(next_at % 9, 'schedule', 'backfill'), 5,
         's' || (next_at % 100), next_at, next_at, 0, '{}', '{}', 'lane' || (next_at / 10), 'queue',
         iif(next_at % 10, iif(next_at % 3, 'closed', 'waiting'), 'open') from everytick_cursors;
-    insert into everytick_non_runs select schedule_id, next_at, next_at, 1, 'skipped', 'paused', next_at, '' from everytick_cursors;
+    insert into everytick_non_runs select schedule_id, next_at, next_at, 1, 'skipped', 'paused', next_at, '', 0 from everytick_cursors;
     insert into everytick_revisions (schedule_id, workspace, key, kind, revision, at, by, cut_at, before, after)
       select 's' || (next_at % 100), 'w', 'k', 'edited', 1, next_at, 'ana', 0, '{}', '{}' from everytick_cursors;
     insert into everytick_history (id, workspace, job, queue, state, trigger, priority, due_at, created_at, payload, policy,
@@ -77,6 +77,13 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
       expect.stringMatching(/^SEARCH s USING INDEX sqlite_autoindex_everytick_schedules_\d \(id=\?\)/),
     ])
     expect(planOf(NEXT_CURSOR)).toEqual([expect.stringMatching(/^SEARCH .*INDEX everytick_cursors_due \(next_at>\?\)/)])
+  })
+
+  it('tell a crowd of due schedules by the index of cursors alone, and go from each of its ids to its rows', () => {
+    expect(scans(CROWD)).toEqual([])
+    expect(planOf(CROWD).join()).toContain('everytick_cursors USING COVERING INDEX everytick_cursors_due (next_at<?)')
+    expect(scans(DUE_OF)).toEqual([])
+    expect(planOf(DUE_OF).join()).toMatch(/SEARCH c USING PRIMARY KEY \(schedule_id=\?\).*SEARCH s USING INDEX/)
   })
 
   it('claim due runs by the index of pending runs, and never pass over those still to come', () => {
@@ -122,6 +129,7 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
     for (const text of [TAKEN, LOOK, LOOK_AT, OPEN_RUN, RUNS_IN_LINE]) expect(scans(text)).toEqual([])
     expect(planOf(LOOK).join()).toMatch(/SEARCH r USING .*INDEX everytick_runs_gated \(lane>\?\)/)
     expect(planOf(LOOK).join()).toMatch(/SEARCH r USING .*INDEX everytick_runs_closed \(lane=\? AND due_at<\?\)/)
+    expect(planOf(ANYBODY).join()).toMatch(/SCAN everytick_runs USING .*INDEX everytick_runs_(?:gated|closed)/)
     expect(planOf(OPEN_RUN).join()).toMatch(/INDEX everytick_runs_lane \(lane=\?\)/)
     for (const text of [LOOK, RUNS_IN_LINE]) expect(planOf(text).join()).not.toContain('TEMP B-TREE')
   })
@@ -138,7 +146,11 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
       expect.stringMatching(/^SEARCH s USING INDEX .*autoindex_everytick_schedules_\d \(workspace=\? AND key=\?\)/),
       expect.stringMatching(/^SEARCH c USING PRIMARY KEY \(schedule_id=\?\)/),
     ])
-    expect(tables(SEEN_CURSORS)).toEqual([expect.stringMatching(/^SEARCH c USING PRIMARY KEY \(schedule_id=\?\)/)])
+    expect(tables(SEEN_CURSORS)).toEqual([
+      expect.stringMatching(/^SEARCH c USING PRIMARY KEY \(schedule_id=\?\)/),
+      'SEARCH everytick_runs',
+    ])
+    expect(tables(INSERTED)).toEqual(['SEARCH everytick_runs USING INTEGER PRIMARY KEY (rowid>?)'])
     expect(tables(MOVE)).toEqual([
       expect.stringMatching(/^SEARCH everytick_cursors USING PRIMARY KEY \(schedule_id=\?\)/),
     ])
@@ -187,10 +199,22 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
   })
 
   it('page through history by its own order, and through failures by their own index', () => {
-    const page = { limit: 10, after: { createdAt: 5, id: 'x' } }
+    const page = { limit: 10, after: { id: 'x' } }
     const plan = (filter: Parameters<typeof pageOf>[0]): string => planOf(pageOf(filter, page).text).join('\n')
-    expect(plan({})).toMatch(/everytick_history USING COVERING INDEX everytick_history_created \(\(created_at,id\)</)
+    expect(plan({})).toMatch(/everytick_history USING COVERING INDEX sqlite_autoindex_everytick_history_1 \(id<\?\)/)
     expect(plan({ states: ['failed'] })).toMatch(/everytick_history USING INDEX everytick_history_unsuccessful/)
-    expect(plan({ scheduleId: 's' })).toMatch(/INDEX everytick_history_schedule \(schedule_id=\? AND \(created_at,id\)/)
+    expect(plan({ scheduleId: 's' })).toMatch(/INDEX everytick_history_schedule \(schedule_id=\? AND id<\?\)/)
+  })
+
+  it('look for runs between two ids where no index has only what is asked for, and find the further one without a look at any', () => {
+    const page = { limit: 10, after: { id: 'x' } }
+    const look = (filter: Parameters<typeof pageOf>[0]): string =>
+      planOf(pageOf(filter, page, { id: 'a' }).text).join('\n')
+    const edge = (filter: Parameters<typeof pageOf>[0]): string => planOf(edgeOf(filter, page)!.text).join('\n')
+    expect(look({ workspace: 'w' })).toMatch(/everytick_history USING INDEX \S+_1 \(id>\? AND id<\?\)/)
+    expect(edge({ workspace: 'w' })).toMatch(/everytick_history USING COVERING INDEX \S+_1 \(id<\?\)/)
+    expect(edge({ workspace: 'w', states: ['failed'] })).toMatch(/INDEX everytick_history_unsuccessful \(id<\?\)/)
+    expect(edge({ workspace: 'w', scheduleId: 's' })).toMatch(/COVERING INDEX everytick_history_schedule/)
+    expect(edgeOf({}, page)).toBeNull()
   })
 })

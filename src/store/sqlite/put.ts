@@ -41,6 +41,9 @@ const INSERT = `
   insert into everytick_schedules (id, key, timing, revision, workspace, ${COMMON},
     created_at, created_by, updated_at, updated_by, since_at)
   select j.key, j.value ->> 0, j.value ->> 1, 1, ?, ${COMMON.replaceAll(/\w+/g, '?')}, ?, ?, ?, ?, ? from json_each(?) j`
+/** Not by a trigger, with which SQLite would first write down all rows of an insert; those of changes and removals are. */
+const INSERT_TAGS = `
+  insert or ignore into everytick_tags select t.value, ?, k.value from json_each(?) k cross join json_each(?) t`
 const INSERT_CURSOR = `
   insert into everytick_cursors (schedule_id, next_at, watermark_at, revision)
   select j.key, j.value, ?, 1 from json_each(?) j`
@@ -123,6 +126,10 @@ function* createAll(puts: readonly Put[], now: number): Steps<void> {
     const cursors = stretch.map(({ put: { id, nextAt } }) => [id, nextAt] as const)
     const rows = stretch.length
     yield { text: INSERT, values: [...common, pairsText(named)], rows }
+    if (put.columns.tags !== '[]') {
+      const keys = JSON.stringify(stretch.map(({ put: { key } }) => key))
+      yield { text: INSERT_TAGS, values: [put.workspace, keys, put.columns.tags], rows }
+    }
     yield { text: INSERT_CURSOR, values: [put.watermarkAt, pairsText(cursors)], rows }
   }
 }

@@ -8,7 +8,8 @@ import { BY_ITSELF, pauseText, revise } from './revisions.ts'
 import { ask, type Steps } from './steps.ts'
 
 export const SEEN = `
-  select json_group_array(json_array(c.schedule_id, c.next_at, c.watermark_at, c.revision)) as cursors
+  select json_group_array(json_array(c.schedule_id, c.next_at, c.watermark_at, c.revision)) as cursors,
+    (select max(rowid) from everytick_runs) as last
   from json_each(?) j cross join everytick_cursors c on c.schedule_id = j.value`
 // The schedule lends the run everything but its instants, so that a payload never leaves the database. An occurrence
 // above the watermark can stand in history: one that was planned ahead and cancelled before an edit moved the watermark back.
@@ -21,8 +22,12 @@ export const INSERT_RUNS = `
   from json_each(?) j cross join everytick_schedules s on s.id = j.value ->> 0
   where not exists (select 1 from everytick_history h where h.id = j.key)
   on conflict (id) do nothing
-  on conflict (schedule_id, scheduled_at) where scheduled_at is not null and trigger <> 'backfill' do nothing
-  returning schedule_id as id, queue`
+  on conflict (schedule_id, scheduled_at) where scheduled_at is not null and trigger <> 'backfill' do nothing`
+// Read after the write and all in one text: what a write returns is set aside row by row. New rows come after all others,
+// and in a caller's transaction others may write between two statements of ours, but nobody else plans.
+export const INSERTED = `
+  select json_group_array(schedule_id) as ids, json_group_array(distinct queue) as queues from everytick_runs
+  where rowid > ? and trigger in ('schedule', 'catch_up')`
 export const MOVE = `
   update everytick_cursors
   set next_at = j.value ->> 0, watermark_at = max(watermark_at, j.value ->> 1), made = made + (j.value ->> 2)
@@ -36,9 +41,9 @@ type Answer = 'recorded' | 'stale'
 export function* recordAll(plans: readonly Plan[], now: number, queues: Set<string>): Steps<Answer[]> {
   const answers: Answer[] = []
   for (const wave of wavesOf(plans, namesOf)) {
-    const cursors = yield* cursorsOf(wave)
+    const { cursors, last } = yield* look(wave)
     const fresh = wave.filter((plan) => isFresh(plan, cursors.get(plan.scheduleId)))
-    yield* recordFresh(fresh, { cursors, now, queues })
+    yield* recordFresh(fresh, { cursors, last, now, queues })
     const recorded = new Set(fresh)
     for (const plan of wave) answers.push(recorded.has(plan) ? 'recorded' : 'stale')
   }
@@ -57,10 +62,13 @@ interface Cursor {
 
 type CursorValues = [id: string, nextAt: number | null, watermarkAt: number, revision: number]
 
-function* cursorsOf(plans: readonly Plan[]): Steps<Map<string, Cursor>> {
-  const [row] = yield* ask<{ cursors: string }>(SEEN, JSON.stringify(plans.map(({ scheduleId }) => scheduleId)))
+/** The cursors of all, and the last row among the runs. */
+function* look(plans: readonly Plan[]): Steps<Pick<Looked, 'cursors' | 'last'>> {
+  const ids = JSON.stringify(plans.map(({ scheduleId }) => scheduleId))
+  const [row] = yield* ask<{ cursors: string; last: number | null }>(SEEN, ids)
   const found = JSON.parse(row?.cursors ?? '[]') as CursorValues[]
-  return new Map(found.map(([id, nextAt, watermarkAt, revision]) => [id, { nextAt, watermarkAt, revision }]))
+  const cursors = found.map(([id, nextAt, watermarkAt, revision]) => [id, { nextAt, watermarkAt, revision }] as const)
+  return { cursors: new Map(cursors), last: row?.last ?? 0 }
 }
 
 function isFresh(plan: Plan, cursor: Cursor | undefined): boolean {
@@ -72,23 +80,25 @@ function isFresh(plan: Plan, cursor: Cursor | undefined): boolean {
 
 interface Looked {
   readonly cursors: ReadonlyMap<string, Cursor>
+  readonly last: number
   readonly now: number
   readonly queues: Set<string>
 }
 
-function* recordFresh(plans: readonly Plan[], { cursors, now, queues }: Looked): Steps<void> {
+function* recordFresh(plans: readonly Plan[], { cursors, last, now, queues }: Looked): Steps<void> {
   if (plans.length === 0) return
   const watermarkOf = ({ scheduleId }: Plan): number => cursors.get(scheduleId)?.watermarkAt ?? 0
-  const made = new Map<string, number>()
-  for (const [shared, rows] of yield* runsAlike(plans, { watermarkOf, now })) {
+  const groups = yield* runsAlike(plans, { watermarkOf, now })
+  for (const [shared, rows] of groups) {
     for (const stretch of stretchesOf(rows, { lengthOf: () => 0 })) {
-      const values = [...shared, now, pairsText(stretch)]
-      const inserted = (yield { text: INSERT_RUNS, values, rows: stretch.length }) as readonly unknown[]
-      for (const { id, queue } of inserted as readonly { id: string; queue: string }[]) {
-        made.set(id, (made.get(id) ?? 0) + 1)
-        queues.add(queue)
-      }
+      yield { text: INSERT_RUNS, values: [...shared, now, pairsText(stretch)], rows: stretch.length }
     }
+  }
+  const made = new Map<string, number>()
+  if (groups.length > 0) {
+    const [inserted] = yield* ask<{ ids: string; queues: string }>(INSERTED, last)
+    for (const id of JSON.parse(inserted?.ids ?? '[]') as string[]) made.set(id, (made.get(id) ?? 0) + 1)
+    for (const queue of JSON.parse(inserted?.queues ?? '[]') as string[]) queues.add(queue)
   }
   const moves = plans.map(({ scheduleId, nextAt, watermarkAt }) => {
     return [scheduleId, [nextAt, watermarkAt, made.get(scheduleId) ?? 0]] as const
@@ -108,7 +118,7 @@ type Shared = readonly [PlannedRun['trigger'], 0 | 1, PlannedRun['overlap'], 'op
 function* runsAlike(
   plans: readonly Plan[],
   { watermarkOf, now }: { watermarkOf: (plan: Plan) => number; now: number },
-): Steps<Iterable<readonly [Shared, RunValues[]]>> {
+): Steps<(readonly [Shared, RunValues[]])[]> {
   const runsOf = (plan: Plan): readonly PlannedRun[] => {
     const watermarkAt = watermarkOf(plan)
     return plan.runs.filter(({ scheduledAt }) => scheduledAt > watermarkAt)
@@ -133,7 +143,7 @@ function* runsAlike(
       group[1].push([id, [scheduleId, scheduledAt, slotStartAt, dueAt, ...(isOwn ? [] : [lane])]])
     }
   }
-  return groups.values()
+  return [...groups.values()]
 }
 
 interface Paused {

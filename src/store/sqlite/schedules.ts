@@ -4,10 +4,12 @@ import type { Executor } from '../contract/executor.ts'
 import type { SchedulePage, ScheduleStore } from '../contract/schedules.ts'
 import type { Connection } from './connection.ts'
 import type { Value } from './driver.ts'
+import { find } from './find.ts'
 import { pause, remove, resume } from './park.ts'
 import { putAll, readPuts } from './put.ts'
 import { SCHEDULE, type ScheduleRow, scheduleOf } from './rows.ts'
 import { ask, playIn, type Steps } from './steps.ts'
+import { classesOf } from './timing-classes.ts'
 import type { Wake } from './wake.ts'
 
 const READ = `
@@ -25,6 +27,8 @@ export function scheduleStore(connection: Connection, clock: Clock, wake: Wake):
   }
 
   return {
+    ...find(connection, clock),
+    classes: (workspace) => classesOf(connection, workspace),
     async put(schedules, tx) {
       if (schedules.length === 0) return []
       const puts = readPuts(schedules)

@@ -15,6 +15,8 @@ const EXISTS = `select 1 from sqlite_schema where type = 'table' and name = 'eve
 const CURRENT = `select coalesce(max(version), 0) as version from everytick_migrations`
 const APPLIED = `insert into everytick_migrations (version, name, applied_at) values (?, ?, ?)`
 
+export const NEWEST_VERSION: number = MIGRATIONS.at(-1)!.version
+
 export interface SchemaOptions {
   /** For people, in refusals. */
   readonly name: string
@@ -36,7 +38,8 @@ export async function prepareSchema(connection: Connection, { name, migrate, clo
   })
 }
 
-function versionOf(connection: Connection): number {
+/** 0 when it is empty. */
+export function versionOf(connection: Connection): number {
   if (connection.all(EXISTS).length === 0) return 0
   return connection.all<{ version: number }>(CURRENT)[0]?.version ?? 0
 }

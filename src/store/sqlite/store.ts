@@ -2,18 +2,23 @@
 import { type Clock, systemClock } from '../../time/clock.ts'
 import type { Store } from '../contract/store.ts'
 import { appStore } from './apps.ts'
+import { auditLogStore } from './audit-log.ts'
 import { backfillStore } from './backfills.ts'
 import { claimStore } from './claims.ts'
 import { type Connection, connect } from './connection.ts'
+import { documentStore } from './documents.ts'
 import { mayDamageSharedFile } from './driver.ts'
+import { feedStore } from './feed.ts'
 import { historyStore } from './history.ts'
 import { laneStore } from './lanes.ts'
 import { lockStore } from './locks.ts'
+import { logStore } from './logs.ts'
 import { planningStore } from './planning.ts'
 import { queueStore } from './queues.ts'
 import { runStore } from './runs.ts'
 import { scheduleStore } from './schedules.ts'
 import { migrationSql, prepareSchema } from './schema.ts'
+import { statsStore } from './stats.ts'
 import { upkeepStore } from './upkeep.ts'
 import { wakeOn } from './wake.ts'
 import { workerStore } from './workers.ts'
@@ -64,6 +69,11 @@ export function storeOn(connection: Connection, { path, clock }: { path: string;
     history: historyStore(connection),
     locks: lockStore(connection, clock),
     workers: workerStore(connection, clock),
+    documents: documentStore(connection, clock),
+    auditLog: auditLogStore(connection, clock),
+    logs: logStore(connection, clock),
+    feed: feedStore(connection),
+    stats: statsStore(connection, clock),
     upkeep: upkeepStore(connection, clock),
     wake,
     now: async () => clock.now(),

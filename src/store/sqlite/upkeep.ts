@@ -2,11 +2,13 @@
 import type { Clock } from '../../time/clock.ts'
 import type { Retention, UpkeepStore } from '../contract/upkeep.ts'
 import type { Connection } from './connection.ts'
+import { health } from './health.ts'
 import { remove } from './park.ts'
 import { BY_ITSELF } from './revisions.ts'
 import { play } from './steps.ts'
 
 const STEP_ROWS = 1000
+const STATS_KEEP_MS = 400 * 86_400_000
 
 interface Shelf {
   readonly table: string
@@ -24,6 +26,9 @@ export const SHELVES: readonly Shelf[] = [
   { table: 'everytick_backfills', key: 'rowid', age: 'finished_at', keepMs: (retention) => retention.journalMs },
   { table: 'everytick_idempotency', key: '(workspace, key)', age: 'created_at', keepMs: (kept) => kept.idempotencyMs },
   { table: 'everytick_workers', key: 'id', age: 'seen_at', keepMs: (retention) => retention.workersMs },
+  { table: 'everytick_documents', key: 'rowid', age: 'expires_at', keepMs: () => 0 },
+  { table: 'everytick_stats', key: '(scope, bucket_at)', age: 'bucket_at', keepMs: () => STATS_KEEP_MS },
+  { table: 'everytick_logs', key: 'seq', age: 'stored_at', keepMs: (retention) => retention.historyMs },
 ]
 
 export const sweepOf = ({ table, key, age }: Shelf): string => `
@@ -36,6 +41,7 @@ export const ORPHANS = `id in (
 
 export function upkeepStore(connection: Connection, clock: Clock): UpkeepStore {
   return {
+    health: () => health(connection),
     tidy: (retention) =>
       connection.write(() => {
         const now = clock.now()

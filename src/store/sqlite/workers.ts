@@ -7,14 +7,17 @@ import { textOf } from './rows.ts'
 
 const BEAT = `
   insert into everytick_workers (id, info, started_at, seen_at) values (?, ?, ?, ?)
-  on conflict (id) do update set info = excluded.info, seen_at = excluded.seen_at`
+  on conflict (id) do update set info = excluded.info, seen_at = excluded.seen_at
+  returning draining`
+const DRAIN = `update everytick_workers set draining = 1 where id = ?`
 const LEAVE = `delete from everytick_workers where id = ?`
-const LIST = `select info, started_at, seen_at from everytick_workers order by started_at, id`
+const LIST = `select info, started_at, seen_at, draining from everytick_workers order by started_at, id`
 
 interface WorkerRowText {
   readonly info: string
   readonly started_at: number
   readonly seen_at: number
+  readonly draining: number
 }
 
 export function workerStore(connection: Connection, clock: Clock): WorkerStore {
@@ -22,19 +25,22 @@ export function workerStore(connection: Connection, clock: Clock): WorkerStore {
     async beat(worker) {
       const info = toJsonText(worker, { what: 'worker' })
       const id = textOf(worker.id, 'id')
-      await connection.write(() => {
+      const [row] = await connection.write(() => {
         const now = clock.now()
-        connection.run(BEAT, id, info, now, now)
+        return connection.all<{ draining: number }>(BEAT, id, info, now, now)
       })
+      return { draining: row?.draining === 1 }
     },
+    drain: (id) => connection.write(() => connection.run(DRAIN, id) > 0),
     leave: (id) =>
       connection.write(() => {
         connection.run(LEAVE, id)
       }),
     async list() {
       const rows = await connection.read(() => connection.all<WorkerRowText>(LIST))
-      return rows.map(({ info, started_at, seen_at }) => {
-        return { ...(JSON.parse(info) as WorkerInfo), startedAt: started_at, seenAt: seen_at }
+      return rows.map(({ info, started_at, seen_at, draining }) => {
+        const instants = { startedAt: started_at, seenAt: seen_at }
+        return { ...(JSON.parse(info) as WorkerInfo), ...instants, draining: draining === 1 }
       })
     },
   }

@@ -26,8 +26,8 @@ import {
 const found = async (store: Store, filter: RunFilter): Promise<string[]> =>
   (await store.history.runs(filter, { limit: 100 })).map(({ id }) => id).sort()
 
-/** From the newest to the oldest, and by id where two were made at once. */
-const newestFirst = (a: Run, b: Run): number => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)
+/** Ids begin with an instant. */
+const newestFirst = (a: Run, b: Run): number => (a.id < b.id ? 1 : -1)
 
 export const historyGroup: Group = (promise) => {
   promise('finds no run that is not there', { kills: 'a missing run is made up' }, async ({ store }) => {
@@ -111,6 +111,47 @@ export const historyGroup: Group = (promise) => {
       const rest = await store.history.runs({ job: 'odd' }, { limit: 2, after: first[1]! })
       expect([first.length, rest.length]).toEqual([2, 1])
       expect(new Set([...first, ...rest].map(({ job }) => job))).toEqual(new Set(['odd']))
+    },
+  )
+
+  promise(
+    'finds runs look by look, each once and in one order, whatever is asked for',
+    { kills: 'a look goes on from the wrong place, or says too early that there is no more' },
+    async ({ store, advance }) => {
+      const { schedule } = await plannedAhead(store, 4, { workspace: 't_1', job: 'close' })
+      await advance(HOUR)
+      await enqueued(store, { workspace: 't_1', job: 'close' })
+      for (let batch = 0; batch < 3; batch += 1) {
+        await store.runs.enqueue(Array.from({ length: 4 }, () => newRun({ job: batch % 2 ? 'odd' : 'even' })))
+        const runs = await claimed(store, { wanted: [{ queue: 'default', limit: 4 }] })
+        await store.claims.settle(runs.slice(1).map((run, i) => settlement(run, i === 0 ? FAILED : SUCCEEDED)))
+        await advance(1000)
+      }
+      const all = await store.history.runs({}, { limit: 100 })
+      const filters: readonly [RunFilter, (run: Run) => boolean][] = [
+        [{}, () => true],
+        [{ workspace: 't_1' }, (run) => run.workspace === 't_1'],
+        [{ job: 'odd' }, (run) => run.job === 'odd'],
+        [{ queue: 'nowhere' }, () => false],
+        [{ scheduleId: schedule.id }, (run) => run.schedule?.id === schedule.id],
+        [{ states: ['failed'] }, (run) => run.state === 'failed'],
+        [{ states: ['pending', 'succeeded'] }, (run) => run.state === 'pending' || run.state === 'succeeded'],
+        [
+          { scheduleId: schedule.id, workspace: 't_1', states: ['succeeded', 'failed'] },
+          (run) => run.schedule?.id === schedule.id && (run.state === 'succeeded' || run.state === 'failed'),
+        ],
+      ]
+      expect(all).toHaveLength(17)
+      for (const [filter, fits] of filters) {
+        const seen: string[] = []
+        for (let after: { readonly id: string } | null | undefined; after !== null; ) {
+          const { runs, next } = await store.history.find(filter, { limit: 2, ...(after ? { after } : {}) })
+          expect(runs.length).toBeLessThanOrEqual(2)
+          seen.push(...runs.map(({ id }) => id))
+          after = next
+        }
+        expect(seen).toEqual(all.filter(fits).map(({ id }) => id))
+      }
     },
   )
 

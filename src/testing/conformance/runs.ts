@@ -72,7 +72,7 @@ export const runsGroup: Group = (promise) => {
     const bad = { priority: 10 }
     const fresh = [newRun({ idempotencyKey: 'order-1' }), newRun()]
     await expect(store.runs.enqueue([...fresh, newRun(bad)])).rejects.toThrow()
-    const many = Array.from({ length: 2500 }, () => newRun())
+    const many = Array.from({ length: 5500 }, () => newRun())
     await expect(store.runs.enqueue([...many, newRun(bad)])).rejects.toThrow()
     expect(await store.history.runs({}, { limit: 10 })).toMatchObject([{ id: kept }])
     expect(

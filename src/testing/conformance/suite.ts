@@ -2,16 +2,21 @@
 import { describe } from 'vitest'
 import type { Store } from '../../store/contract/store.ts'
 import { appsGroup } from './apps.ts'
+import { auditLogGroup } from './audit-log.ts'
 import { backfillsGroup } from './backfills.ts'
 import { claimsGroup } from './claims.ts'
 import { claimsRenewGroup } from './claims-renew.ts'
 import { claimsSettleGroup } from './claims-settle.ts'
+import { documentsGroup } from './documents.ts'
+import { feedGroup } from './feed.ts'
 import { declareGroup, type Group, type StoreHarness } from './harness.ts'
 import { historyGroup } from './history.ts'
 import { hostileTextGroup } from './hostile-text.ts'
 import { laneMovesGroup } from './lane-moves.ts'
 import { lanesGroup } from './lanes.ts'
+import { latestGroup } from './latest.ts'
 import { locksGroup } from './locks.ts'
+import { logsGroup } from './logs.ts'
 import { nonRunsGroup } from './non-runs.ts'
 import { planningGroup } from './planning.ts'
 import { planningRecordGroup } from './planning-record.ts'
@@ -25,10 +30,12 @@ import { revisionsGroup } from './revisions.ts'
 import { runsGroup } from './runs.ts'
 import { runsOperatedGroup } from './runs-operated.ts'
 import { scheduleEditsGroup } from './schedule-edits.ts'
+import { scheduleFindGroup } from './schedule-find.ts'
 import { schedulePauseEndsGroup } from './schedule-pause-ends.ts'
 import { schedulePausesGroup } from './schedule-pauses.ts'
 import { schedulesGroup } from './schedules.ts'
 import { slotsGroup } from './slots.ts'
+import { statsGroup } from './stats.ts'
 import { storeGroup } from './store.ts'
 import { transactionsGroup } from './transactions.ts'
 import { transitionsGroup } from './transitions.ts'
@@ -40,6 +47,7 @@ const GROUPS: Readonly<Record<string, readonly Group[]>> = {
   store: [storeGroup, hostileTextGroup],
   schedules: [
     schedulesGroup,
+    scheduleFindGroup,
     scheduleEditsGroup,
     schedulePausesGroup,
     schedulePauseEndsGroup,
@@ -53,9 +61,14 @@ const GROUPS: Readonly<Record<string, readonly Group[]>> = {
   queues: [queuesGroup, queueLimitsGroup],
   backfills: [backfillsGroup],
   apps: [appsGroup],
-  history: [historyGroup, slotsGroup],
+  history: [historyGroup, slotsGroup, latestGroup],
   locks: [locksGroup],
   workers: [workersGroup],
+  documents: [documentsGroup],
+  auditLog: [auditLogGroup],
+  logs: [logsGroup],
+  feed: [feedGroup],
+  stats: [statsGroup],
   upkeep: [upkeepGroup],
   wake: [wakeGroup],
   transactions: [transactionsGroup],

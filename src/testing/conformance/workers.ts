@@ -20,7 +20,7 @@ export const workersGroup: Group = (promise) => {
     const now = await store.now()
     await store.workers.beat(worker('w1'))
     const [row, ...more] = await store.workers.list()
-    expect(row).toEqual({ ...worker('w1'), startedAt: row!.startedAt, seenAt: row!.startedAt })
+    expect(row).toEqual({ ...worker('w1'), startedAt: row!.startedAt, seenAt: row!.startedAt, draining: false })
     expect(row!.startedAt).toBeGreaterThanOrEqual(now)
     expect(more).toEqual([])
   })
@@ -46,4 +46,34 @@ export const workersGroup: Group = (promise) => {
     await store.workers.leave('w2')
     expect((await store.workers.list()).map(({ id }) => id).sort()).toEqual(['w1', 'w3'])
   })
+
+  promise(
+    'tells a worker to drain with every beat from then on, and no other',
+    { kills: 'a beat forgets that the worker drains' },
+    async ({ store }) => {
+      expect(await store.workers.beat(worker('w1'))).toEqual({ draining: false })
+      await store.workers.beat(worker('w2'))
+      for (let i = 0; i < 2; i += 1) expect(await store.workers.drain('w1')).toBe(true)
+      for (let i = 0; i < 2; i += 1) expect(await store.workers.beat(worker('w1'))).toEqual({ draining: true })
+      expect(await store.workers.beat(worker('w2'))).toEqual({ draining: false })
+      const drained = (await store.workers.list()).map(({ id, draining }) => [id, draining])
+      expect(drained.sort()).toEqual([
+        ['w1', true],
+        ['w2', false],
+      ])
+    },
+  )
+
+  promise(
+    'cannot drain a worker that is not there, and forgets it with the worker',
+    { kills: 'a worker that was never seen drains' },
+    async ({ store }) => {
+      expect(await store.workers.drain('w1')).toBe(false)
+      expect(await store.workers.list()).toEqual([])
+      await store.workers.beat(worker('w1'))
+      await store.workers.drain('w1')
+      await store.workers.leave('w1')
+      expect(await store.workers.beat(worker('w1'))).toEqual({ draining: false })
+    },
+  )
 }

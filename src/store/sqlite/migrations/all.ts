@@ -2,5 +2,8 @@
 import type { Migration } from '../../migrate.ts'
 import { start } from './0001-start.ts'
 import { policies } from './0002-policies.ts'
+import { history } from './0003-history.ts'
+import { documents } from './0005-documents.ts'
+import { reading } from './0006-reading.ts'
 
-export const MIGRATIONS: readonly Migration[] = [start, policies]
+export const MIGRATIONS: readonly Migration[] = [start, policies, history, documents, reading]

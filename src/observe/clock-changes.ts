@@ -1,0 +1,128 @@
+/** Tells which schedules the coming clock changes touch, and how; the rules that carry wall times over a change are the time engine's. */
+import { touchedChanges } from '../schedule/clock-change.ts'
+import { compileCron } from '../schedule/cron.ts'
+import { readCron } from '../schedule/cron-expression.ts'
+import { seedOf, type TimingSpec } from '../schedule/schedule.ts'
+import { segmentAt, type TimeZone, timeZone } from '../schedule/time-zone.ts'
+import { wallPattern } from '../schedule/wall-pattern.ts'
+import type { Steps } from './steps.ts'
+import { type PlainRule, partsOf, readable, rulesOf, type TimingClass } from './timing-class.ts'
+
+/**
+ * `skipped`: its wall time does not come, and it does not run. `shifted`: it does not come, and it runs when the clock has
+ * jumped. `repeated`: its wall time comes twice, and it runs twice. `moved_in_utc`: only its distance from UTC changes.
+ */
+export type ClockEffect = 'skipped' | 'shifted' | 'repeated' | 'moved_in_utc'
+
+export interface ClockChange {
+  readonly at: number
+  readonly zone: string
+  readonly effect: ClockEffect
+  /** How many schedules. */
+  readonly schedules: number
+  readonly samples: readonly TimingClass['sample'][]
+}
+
+const HOUR_MS = 3_600_000
+const MAX_SAMPLES = 5
+/** Of two rules of one schedule, the one with the greater effect speaks for it. */
+const WEIGHT: Readonly<Record<ClockEffect, number>> = { skipped: 4, repeated: 3, shifted: 2, moved_in_utc: 1 }
+
+interface Span {
+  readonly fromAt: number
+  readonly toAt: number
+}
+
+/** In small steps; changes in (fromAt, toAt], in order. */
+export function* findingClockChanges(classes: readonly TimingClass[], span: Span): Steps<ClockChange[]> {
+  const found = new Map<string, ClockChange>()
+  let seen = 0
+  for (const each of classes) {
+    if (++seen % 100 === 0) yield
+    for (const { at, zone, effect, schedules } of readable(() => effectsOn(each, span)) ?? []) {
+      const name = `${at} ${zone} ${effect}`
+      const known = found.get(name) ?? { at, zone, effect, schedules: 0, samples: [] }
+      const samples = known.samples.length < MAX_SAMPLES ? [...known.samples, each.sample] : known.samples
+      found.set(name, { ...known, schedules: known.schedules + schedules, samples })
+    }
+  }
+  return [...found.values()]
+    .map((change) => ({ ...change, schedules: Math.round(change.schedules) }))
+    .filter(({ schedules }) => schedules > 0)
+    .sort((a, b) => a.at - b.at || WEIGHT[b.effect] - WEIGHT[a.effect] || (a.zone < b.zone ? -1 : 1))
+}
+
+type Effect = Omit<ClockChange, 'samples'>
+
+function effectsOn(each: TimingClass, span: Span): Effect[] {
+  const strongest = new Map<string, Effect[]>()
+  const bounds = within(each.timing, span)
+  const spread = partsOf(each).flatMap(({ timing, schedules }) => rulesOf(timing).map((rule) => ({ rule, schedules })))
+  for (const [i, own] of rulesOf(each.timing).entries()) {
+    const { rule, schedules } = spread[i]!
+    if (own.kind !== 'cron' || rule.kind !== 'cron') continue
+    const whole = { own, schedules, count: each.count, seed: seedOf(each.sample) }
+    for (const effects of effectsOf(rule, bounds, whole)) {
+      const name = `${effects[0]!.at} ${effects[0]!.zone}`
+      const known = strongest.get(name)
+      if (!known || WEIGHT[effects[0]!.effect] > WEIGHT[known[0]!.effect]) strongest.set(name, effects)
+    }
+  }
+  return [...strongest.values()].flat()
+}
+
+const within = ({ startAt, endAt }: TimingSpec, { fromAt, toAt }: Span): Span => ({
+  fromAt: Math.max(fromAt, startAt ?? fromAt),
+  toAt: Math.min(toAt, endAt ?? toAt),
+})
+
+type CronRule = Extract<PlainRule, { kind: 'cron' }>
+
+interface Whole {
+  /** The rule as it was given: the one that is looked at has every `H` widened to its range. */
+  readonly own: CronRule
+  /** How many schedules each occurrence stands for, and how many there are. */
+  readonly schedules: number
+  readonly count: number
+  readonly seed: string
+}
+
+/** One list per change: first what happens to those whose wall times it touches, then to the others. */
+function effectsOf(rule: CronRule, span: Span, whole: Whole): Effect[][] {
+  const zone = timeZone(rule.timezone)
+  const changes = changesOf(zone, span)
+  if (changes.length === 0) return []
+  const tree = readCron(rule.cron, whole.seed)
+  const cron = compileCron(whole.own.cron, { timezone: rule.timezone, seed: whole.seed })
+  if (tree.kind === 'every' || cron.kind !== 'cron') return []
+  const { gap = 'shift', fold = 'first' } = cron.elapsed ? ({ gap: 'skip', fold: 'both' } as const) : (rule.dst ?? {})
+  const touched = new Map(
+    touchedChanges({ pattern: wallPattern(tree.fields), zone, gap, fold }, span.fromAt, span.toAt).map((each) => [
+      each.at,
+      each,
+    ]),
+  )
+  return changes.flatMap(({ at, byMs }) => {
+    // Every hour by the wall is every hour in UTC.
+    const hourly = cron.fields.hour.values.length === 24 && byMs % HOUR_MS === 0
+    if (hourly && cron.elapsed) return []
+    const change = touched.get(at)
+    const gapOrFold = change?.kind === 'gap' ? (gap === 'skip' ? 'skipped' : 'shifted') : 'repeated'
+    const strong = change && (change.kind === 'gap' || fold === 'both') ? gapOrFold : null
+    const struck = strong && change ? Math.min(whole.count, change.listed * whole.schedules) : 0
+    const effects: Effect[] = []
+    if (strong) effects.push({ at, zone: rule.timezone, effect: strong, schedules: struck })
+    const rest = whole.count - struck
+    if (rest > 0 && !hourly) effects.push({ at, zone: rule.timezone, effect: 'moved_in_utc', schedules: rest })
+    return effects.length > 0 ? [effects] : []
+  })
+}
+
+function changesOf(zone: TimeZone, { fromAt, toAt }: Span): { at: number; byMs: number }[] {
+  const changes: { at: number; byMs: number }[] = []
+  for (let k = segmentAt(zone, fromAt) + 1; k < zone.offset.length && zone.at[k]! <= toAt; k++) {
+    const byMs = zone.offset[k]! - zone.offset[k - 1]!
+    if (byMs !== 0) changes.push({ at: zone.at[k]!, byMs })
+  }
+  return changes
+}

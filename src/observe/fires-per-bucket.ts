@@ -1,0 +1,125 @@
+/** Puts the fires of one timing into buckets, by walking or by counting them; whose fires they are, and how many schedules share them, is `forecast.ts`. */
+import { jitterMs } from '../schedule/jitter.ts'
+import type { Jitter, TimingRule, TimingSpec } from '../schedule/schedule.ts'
+import { type Slots, slotsOf } from '../schedule/slots.ts'
+import { rulesOf } from './timing-class.ts'
+
+export interface ForecastSpan {
+  readonly fromAt: number
+  /** Not included. */
+  readonly toAt: number
+  readonly bucketMs: number
+}
+
+/** What schedules that fire together have in common. */
+export interface Alike {
+  readonly timing: TimingSpec
+  readonly jitter: Jitter | null
+  readonly seed: string
+  /** Whether it is one schedule, whose name says by how much it is late. */
+  readonly alone: boolean
+}
+
+/** Occurrences of one bucket that are asked whether they are excluded; of more than these, as many are taken evenly. */
+const MAX_LOOKS = 60
+
+export type Put = (bucket: number, count: number) => void
+
+export interface Grid {
+  readonly span: ForecastSpan
+  readonly size: number
+  readonly put: Put
+}
+
+/** One schedule's fires. */
+export function addFires(alike: Alike, grid: Grid): void {
+  const { timing, jitter, seed, alone } = alike
+  const { fromAt, toAt } = grid.span
+  if (timing.kind === 'any' && isCrowded(timing, seed, grid)) {
+    for (const rule of timing.of) addFires({ ...alike, timing: { ...timing, ...rule } }, grid)
+    return
+  }
+  const slots = slotsOf(timing, seed)
+  const total = slots.countAt(fromAt - 1, toAt - 1)
+  if (total > 2 * grid.size) {
+    addDense(slots, alike, grid)
+    return
+  }
+  // None is put off as far as to the next, so that one from before the span is all that can reach into it.
+  let at = (jitter ? slots.prevAt(fromAt) : null) ?? slots.nextAt(fromAt - 1)
+  while (at !== null && at < toAt) {
+    const nextAt = slots.nextAt(at)
+    if (slots.whyNot(at) === null) {
+      if (alone) spread(grid, { at: at + jitterMs(jitter, seed, { at, nextAt }), overMs: 0 })
+      else spread(grid, { at, overMs: rangeMs(jitter, { at, nextAt }) })
+    }
+    at = nextAt
+  }
+}
+
+/** Occurrences of several rules that are walked to count those that fall together once. */
+const MAX_WALKED = 100_000
+
+/** Whether there are so many that those of each rule are counted on their own, and those that fall together twice. */
+const isCrowded = (timing: TimingRule & { kind: 'any' }, seed: string, { span: { fromAt, toAt } }: Grid): boolean =>
+  timing.of.reduce((sum, rule) => sum + slotsOf(rule, seed).countAt(fromAt - 1, toAt - 1), 0) > MAX_WALKED
+
+/** Several in every bucket, so that they are counted, not walked; what jitter moves into the next bucket is a share of it. */
+function addDense(slots: Slots, { timing, jitter }: Alike, { span, size, put }: Grid): void {
+  const { fromAt, bucketMs, toAt } = span
+  const guarded = timing.startAt !== undefined || timing.exclude !== undefined || rulesOf(timing).some(skipsGaps)
+  for (let i = jitter ? -1 : 0; i < size; i++) {
+    const at = fromAt + i * bucketMs
+    const endAt = Math.min(at + bucketMs, toAt)
+    const counted = slots.countAt(at - 1, endAt - 1)
+    if (counted === 0) continue
+    const count = guarded ? allowed(slots, { at, endAt, counted }) : counted
+    const gapMs = (endAt - at) / counted
+    const moved = Math.min(1, rangeMs(jitter, { at, nextAt: at + gapMs }) / 2 / bucketMs)
+    put(i, count * (1 - moved))
+    if (moved > 0) put(i + 1, count * moved)
+  }
+}
+
+const skipsGaps = (rule: TimingRule): boolean => rule.kind === 'cron' && rule.dst?.gap === 'skip'
+
+/** How many of the occurrences in [at, endAt) may run. */
+function allowed(slots: Slots, { at, endAt, counted }: { at: number; endAt: number; counted: number }): number {
+  const looks = Math.min(counted, MAX_LOOKS)
+  let free = 0
+  let next: number | null = at - 1
+  for (let look = 0; look < looks && next !== null; look++) {
+    const fromAt: number = counted <= MAX_LOOKS ? next : Math.floor(at + ((endAt - at) * look) / looks) - 1
+    next = slots.nextAt(fromAt)
+    if (next !== null && next < endAt && slots.whyNot(next) === null) free++
+  }
+  return (counted * free) / looks
+}
+
+/** How far jitter may put off an occurrence, as `jitterMs` has it. */
+function rangeMs(jitter: Jitter | null, { at, nextAt }: { at: number; nextAt: number | null }): number {
+  if (!jitter) return 0
+  const gap = nextAt === null ? Number.POSITIVE_INFINITY : nextAt - at
+  if ('ms' in jitter.max) return Math.min(jitter.max.ms, gap)
+  return nextAt === null ? 0 : jitter.max.share * gap
+}
+
+interface Spread {
+  readonly at: number
+  readonly overMs: number
+}
+
+/** Evenly over the buckets between `at` and `overMs` later. */
+function spread({ span: { fromAt, bucketMs }, size, put }: Grid, { at, overMs }: Spread): void {
+  const first = Math.floor((at - fromAt) / bucketMs)
+  const last = Math.min(size - 1, Math.floor((at + overMs - fromAt) / bucketMs))
+  if (overMs === 0 || first === last) {
+    put(first, 1)
+    return
+  }
+  for (let i = Math.max(0, first); i <= last; i++) {
+    const from = Math.max(at, fromAt + i * bucketMs)
+    const to = Math.min(at + overMs, fromAt + (i + 1) * bucketMs)
+    put(i, (to - from) / overMs)
+  }
+}

@@ -1,0 +1,221 @@
+/** Lives through a stretch of time for one schedule on paper: the decisions are the engine's own, only the clock, the work and the outages are made up. */
+import { laneOf } from '../plan/lane.ts'
+import type { NonRun } from '../plan/non-run.ts'
+import { type DueSchedule, GRACE_MS, type Plan, plan } from '../plan/plan.ts'
+import { DEFAULT_RETRY, type RetryPolicy } from '../run/retry.ts'
+import { type CatchUpPolicy, type FiringPolicy, seedOf, type TimingSpec } from '../schedule/schedule.ts'
+import { type Slots, slotsOf } from '../schedule/slots.ts'
+import { createRuns, type SimulatedRun, type SimulatedRuns } from './simulated-runs.ts'
+import { allSteps, type Steps } from './steps.ts'
+
+export interface SimulatedSchedule {
+  readonly workspace: string
+  readonly key: string
+  readonly timing: TimingSpec
+  readonly firing: FiringPolicy
+  readonly catchUp: CatchUpPolicy
+}
+
+export interface SimulatedWorld {
+  /** Occurrences after `fromAt`, up to and with `toAt`. */
+  readonly fromAt: number
+  readonly toAt: number
+  /** While the whole fleet is down; what it was working on is lost. */
+  readonly outages: readonly { readonly fromAt: number; readonly toAt: number }[]
+  /** How long one attempt after another takes; from the start again after the last. */
+  readonly durationsMs: readonly number[]
+  readonly retry?: RetryPolicy
+  readonly leaseMs?: number
+  readonly lookaheadMs?: number
+}
+
+/** `waiting` and `running`: so it stands when the stretch is over. */
+export type SimulatedOutcome =
+  | 'ran'
+  | 'caught_up'
+  | 'skipped'
+  | 'missed'
+  | 'cancelled'
+  | 'failed'
+  | 'running'
+  | 'waiting'
+
+export interface SimulatedEntry {
+  readonly scheduledAt: number
+  readonly dueAt: number
+  readonly startedAt: number | null
+  readonly finishedAt: number | null
+  readonly outcome: SimulatedOutcome
+  /** Why it did not run, or not as planned; null when there is nothing to say. */
+  readonly reason: NonRun['reason'] | 'lost' | 'outage' | null
+  readonly attempts: number
+}
+
+export interface Simulation {
+  /** One per occurrence, in order. */
+  readonly entries: readonly SimulatedEntry[]
+  /** Up to when; before `toAt` where there were too many occurrences. */
+  readonly untilAt: number
+  readonly truncated: boolean
+}
+
+export const MAX_OCCURRENCES = 10_000
+const ID = '00000000-0000-8000-8000-000000000000'
+const MAX_RUNS = 500
+/** When the planner looks again at a schedule that it could do nothing about. */
+const POLL_MS = 1000
+
+export const simulate = (schedule: SimulatedSchedule, world: SimulatedWorld): Simulation =>
+  allSteps(simulating(schedule, world))
+
+export function* simulating(schedule: SimulatedSchedule, world: SimulatedWorld): Steps<Simulation> {
+  const slots = slotsOf(schedule.timing, seedOf(schedule))
+  const { untilAt, truncated } = bounded(slots, world)
+  const { retry = DEFAULT_RETRY, leaseMs = 15_000, lookaheadMs = 10_000, durationsMs } = world
+  const laned = laneOf({ id: ID, ...schedule }) !== null
+  const runs = createRuns({ laned, retry, leaseMs, durationsMs })
+  const planning = createPlanning(slots, schedule, { fromAt: world.fromAt, lookaheadMs })
+  const outages = merged(world.outages)
+
+  let now = world.fromAt
+  while (now <= untilAt) {
+    yield
+    runs.add(planning.pass(now))
+    runs.settle(now)
+    const down = outages.find(({ fromAt, toAt }) => fromAt <= now && now < toAt)
+    if (down) {
+      runs.crash(now)
+      now = down.toAt
+      continue
+    }
+    const nextDown = outages.find(({ fromAt }) => fromAt > now)?.fromAt
+    const next = [runs.nextAt(now), planning.lookAt(now), nextDown].filter((at) => typeof at === 'number')
+    if (next.length === 0) break
+    now = Math.min(...next)
+  }
+  return { entries: entriesOf(slots, { runs, planning, untilAt }), untilAt, truncated }
+}
+
+/** Up to the last occurrence that is looked at; walked, since counting several dense rules as one may take for ever. */
+function bounded(slots: Slots, { fromAt, toAt }: SimulatedWorld): Pick<Simulation, 'untilAt' | 'truncated'> {
+  let untilAt = fromAt
+  for (let count = 0; count < MAX_OCCURRENCES; count++) {
+    const at = slots.nextAt(untilAt)
+    if (at === null || at > toAt) return { untilAt: toAt, truncated: false }
+    untilAt = at
+  }
+  const more = slots.nextAt(untilAt)
+  return more === null || more > toAt ? { untilAt: toAt, truncated: false } : { untilAt, truncated: true }
+}
+
+type Outage = SimulatedWorld['outages'][number]
+
+/** In order, and those that touch as one. */
+function merged(outages: readonly Outage[]): Outage[] {
+  const found: Outage[] = []
+  for (const outage of [...outages].sort((a, b) => a.fromAt - b.fromAt)) {
+    const last = found.at(-1)
+    if (!last || last.toAt < outage.fromAt) found.push(outage)
+    else found[found.length - 1] = { fromAt: last.fromAt, toAt: Math.max(last.toAt, outage.toAt) }
+  }
+  return found
+}
+
+interface Planning {
+  readonly nonRuns: readonly NonRun[]
+  /** Up to where every occurrence was planned or is on record. */
+  readonly watermarkAt: number
+  /** Whether it has made all the runs that it may. */
+  readonly done: boolean
+  /** Plans all that is near. */
+  pass(now: number): Plan['runs']
+  /** When the planner has something to do next. */
+  lookAt(now: number): number | null
+}
+
+function createPlanning(
+  slots: Slots,
+  schedule: SimulatedSchedule,
+  { fromAt, lookaheadMs }: { fromAt: number; lookaheadMs: number },
+): Planning {
+  const nonRuns: NonRun[] = []
+  const fixed = { ...schedule, id: ID, revision: 1, pausedUntil: null, pauseDetail: '' }
+  let cursor: Pick<DueSchedule, 'watermarkAt' | 'made'> & { readonly nextAt: number | null } = {
+    nextAt: slots.nextAt(fromAt),
+    watermarkAt: fromAt,
+    made: 0,
+  }
+  return {
+    nonRuns,
+    get watermarkAt() {
+      return cursor.watermarkAt
+    },
+    get done() {
+      return cursor.made >= (schedule.firing.maxRuns ?? Number.POSITIVE_INFINITY)
+    },
+    pass(now) {
+      const runs: Plan['runs'][number][] = []
+      const window = { now, untilAt: now + lookaheadMs, maxRuns: MAX_RUNS, graceMs: GRACE_MS }
+      while (cursor.nextAt !== null && cursor.nextAt <= window.untilAt) {
+        const { nextAt, watermarkAt, made } = cursor
+        const next = plan({ ...fixed, nextAt, watermarkAt, made }, window)
+        runs.push(...next.runs)
+        nonRuns.push(...next.nonRuns)
+        cursor = { nextAt: next.nextAt, watermarkAt: next.watermarkAt, made: made + next.runs.length }
+        if (next.nextAt === nextAt && next.watermarkAt === watermarkAt) break
+      }
+      return runs
+    },
+    lookAt(now) {
+      if (cursor.nextAt === null) return null
+      const at = cursor.nextAt - lookaheadMs
+      return at > now ? at : now + POLL_MS
+    },
+  }
+}
+
+interface Lived {
+  readonly runs: SimulatedRuns
+  readonly planning: Planning
+  readonly untilAt: number
+}
+
+/** What became runs, what is on record as none, and what nobody has come to yet. */
+function entriesOf(slots: Slots, { runs, planning, untilAt }: Lived): SimulatedEntry[] {
+  const entries = runs.all.map((run) => entryOf(run))
+  for (const { fromAt, toAt, state: outcome, reason } of planning.nonRuns) {
+    for (let at: number | null = fromAt; at !== null && at <= toAt; at = slots.nextAt(at)) {
+      entries.push({ ...UNBEGUN, scheduledAt: at, dueAt: at, outcome, reason })
+    }
+  }
+  const rest = planning.done ? DONE : LEFT
+  const left = slots.nextAt(planning.watermarkAt)
+  for (let at = left; at !== null && at <= untilAt; at = slots.nextAt(at)) {
+    entries.push({ ...UNBEGUN, ...rest, scheduledAt: at, dueAt: at })
+  }
+  return entries.filter(({ scheduledAt }) => scheduledAt <= untilAt).sort((a, b) => a.scheduledAt - b.scheduledAt)
+}
+
+const DONE = { outcome: 'skipped', reason: 'max_runs' } as const
+const LEFT = { outcome: 'waiting', reason: 'outage' } as const
+const UNBEGUN = { startedAt: null, finishedAt: null, attempts: 0 } as const
+
+function entryOf({ planned, state, dueAt, startedAt, finishedAt, attempt }: SimulatedRun): SimulatedEntry {
+  const { scheduledAt, trigger } = planned
+  const entry = { scheduledAt, dueAt, startedAt, finishedAt, attempts: attempt }
+  const lost = attempt > 1 ? 'lost' : null
+  switch (state) {
+    case 'succeeded':
+      return { ...entry, outcome: trigger === 'catch_up' ? 'caught_up' : 'ran', reason: lost }
+    case 'failed':
+      return { ...entry, outcome: 'failed', reason: 'lost' }
+    case 'cancelled':
+      return { ...entry, outcome: 'cancelled', reason: 'overlap' }
+    case 'skipped':
+      return { ...entry, finishedAt: null, outcome: 'skipped', reason: 'overlap' }
+    case 'running':
+      return { ...entry, outcome: 'running', reason: lost }
+    case 'pending':
+      return { ...entry, outcome: 'waiting', reason: attempt > 0 ? 'lost' : null }
+  }
+}

@@ -1,0 +1,161 @@
+/** The runs of a simulated schedule: lets them in, begins and ends them, and loses them in an outage, by the same decisions as the engine; which runs there are is `simulate.ts`. */
+import { decideLane, type LaneRun, OPEN_AHEAD_MS } from '../plan/overlap.ts'
+import type { PlannedRun } from '../plan/plan.ts'
+import type { RetryPolicy } from '../run/retry.ts'
+import type { Gate } from '../run/run.ts'
+import { settle } from '../run/settle.ts'
+import { createAgenda } from './agenda.ts'
+
+export interface SimulatedRun {
+  readonly planned: PlannedRun
+  state: 'pending' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'skipped'
+  gate: Gate
+  dueAt: number
+  attempt: number
+  cancelRequested: boolean
+  startedAt: number | null
+  finishedAt: number | null
+  /** Set when its worker died: nobody says how it ended, and at this instant it is taken to be lost. */
+  lostAt: number | null
+}
+
+export interface RunsOptions {
+  readonly laned: boolean
+  readonly retry: RetryPolicy
+  readonly leaseMs: number
+  /** How long one attempt after another takes; from the start again after the last. */
+  readonly durationsMs: readonly number[]
+}
+
+export interface SimulatedRuns {
+  readonly all: readonly SimulatedRun[]
+  add(planned: readonly PlannedRun[]): void
+  /** All that follows at this instant, until nothing does. */
+  settle(now: number): void
+  crash(now: number): void
+  /** When something happens next. */
+  nextAt(now: number): number | null
+}
+
+/** Runs behind the gate that one decision sees, as in the stores. */
+const IN_LINE = 100
+/** The middle of every span in which a retry may come. */
+const ROLL = 0.5
+
+export function createRuns({ laned, retry, leaseMs, durationsMs }: RunsOptions): SimulatedRuns {
+  const all: SimulatedRun[] = []
+  /** Behind the gate, in their order. */
+  const line = new Map<string, SimulatedRun>()
+  const open = new Set<SimulatedRun>()
+  const running = new Set<SimulatedRun>()
+  const ends = createAgenda<SimulatedRun>()
+  const dues = createAgenda<null>()
+  let begun = 0
+
+  const end = (run: SimulatedRun, state: SimulatedRun['state'], now: number): void => {
+    run.state = state
+    run.finishedAt = now
+    running.delete(run)
+    open.delete(run)
+    line.delete(run.planned.id)
+  }
+
+  const lose = (run: SimulatedRun, now: number): void => {
+    const { attempt, cancelRequested } = run
+    const verdict = settle({ attempt, cancelRequested, policy: { retry } }, { kind: 'lost' }, ROLL)
+    if (verdict.kind === 'final') {
+      end(run, verdict.state, now)
+      return
+    }
+    running.delete(run)
+    open.add(run)
+    Object.assign(run, { state: 'pending', dueAt: now + verdict.delayMs, lostAt: null })
+    dues.add(run.dueAt, null)
+  }
+
+  const begin = (run: SimulatedRun, now: number): void => {
+    open.delete(run)
+    running.add(run)
+    Object.assign(run, { state: 'running', startedAt: now, attempt: run.attempt + 1 })
+    ends.add(now + durationsMs[begun++ % durationsMs.length]!, run)
+  }
+
+  /** Answers whether anything moved. */
+  const moveLane = (now: number): boolean => {
+    if (line.size === 0) return false
+    const seen: SimulatedRun[] = [...open, ...running]
+    for (const run of line.values()) if (seen.push(run) > IN_LINE) break
+    const moves = decideLane({ lane: '', runs: seen.map(laneRun) }, now)
+    const byId = new Map(seen.map((run) => [run.planned.id, run]))
+    for (const move of moves) {
+      const run = byId.get(move.id)!
+      if (move.kind === 'skip') end(run, 'skipped', now)
+      else if (move.kind === 'wait') run.gate = 'waiting'
+      else if (move.kind === 'open') {
+        run.gate = 'open'
+        line.delete(move.id)
+        open.add(run)
+      } else if (run.state === 'pending' || run.lostAt === null) end(run, 'cancelled', now)
+      else run.cancelRequested = true
+    }
+    return moves.length > 0
+  }
+
+  return {
+    all,
+    add(planned) {
+      for (const each of planned) {
+        const run: SimulatedRun = {
+          ...{ planned: each, state: 'pending', gate: laned ? 'closed' : 'open', dueAt: each.dueAt, attempt: 0 },
+          ...{ cancelRequested: false, startedAt: null, finishedAt: null, lostAt: null },
+        }
+        all.push(run)
+        if (laned) line.set(each.id, run)
+        else open.add(run)
+        dues.add(each.dueAt, null)
+        if (laned) dues.add(each.dueAt - OPEN_AHEAD_MS, null)
+      }
+    },
+    settle(now) {
+      dues.take(now)
+      for (let moved = true; moved; ) {
+        // What a crash cut short, or somebody cancelled, ends otherwise.
+        for (const run of ends.take(now))
+          if (run.state === 'running') {
+            if (run.lostAt === null) end(run, 'succeeded', now)
+            else if (run.lostAt <= now) lose(run, now)
+          }
+        moved = laned && moveLane(now)
+        for (const run of open) {
+          if (run.dueAt > now) continue
+          begin(run, now)
+          moved = true
+        }
+      }
+    },
+    crash(now) {
+      ends.clear()
+      for (const run of running) {
+        run.lostAt ??= now + leaseMs
+        ends.add(run.lostAt, run)
+      }
+    },
+    nextAt(now) {
+      dues.take(now)
+      const next = Math.min(ends.nextAt() ?? Number.POSITIVE_INFINITY, dues.nextAt() ?? Number.POSITIVE_INFINITY)
+      return Number.isFinite(next) ? next : null
+    },
+  }
+}
+
+const laneRun = ({ planned, state, gate, dueAt, attempt, cancelRequested }: SimulatedRun): LaneRun => ({
+  id: planned.id,
+  scheduleId: '',
+  state: state as LaneRun['state'],
+  gate,
+  overlap: planned.overlap,
+  scheduledAt: planned.scheduledAt,
+  dueAt,
+  fence: attempt,
+  cancelRequested,
+})

@@ -1,0 +1,68 @@
+/** Tells other processes which jobs this one has and what of their payloads is secret, so that a server without the code keeps secrets too. */
+import type { Job } from '../job.ts'
+import type { Json } from '../json.ts'
+import type { Document } from '../store/contract/documents.ts'
+import type { Store } from '../store/contract/store.ts'
+import { formatDuration } from '../time/duration.ts'
+
+export interface PublishedJob {
+  readonly name: string
+  readonly queue: string
+  readonly priority: number
+  readonly attempts: number
+  readonly timeout: string | null
+  readonly takesPayload: boolean
+  /** JSON Schema of the payload, where its library can say it. */
+  readonly schema: Json
+  /** Paths into the payload that nobody is shown. */
+  readonly redact: readonly string[]
+}
+
+const MAX_LISTED = 1000
+
+export function publishedJob(job: Job): PublishedJob {
+  const { name, queue, priority, policy, schema, redact } = job
+  return {
+    ...{ name, queue, priority, redact },
+    attempts: policy.retry.attempts,
+    timeout: policy.timeoutMs === undefined ? null : formatDuration(policy.timeoutMs),
+    takesPayload: schema !== undefined,
+    schema: schemaOf(job),
+  }
+}
+
+/** Libraries that can say their schema as JSON Schema do so by the same interface that we check payloads with. */
+function schemaOf({ schema }: Job): Json {
+  type Speaking = { jsonSchema?: { input?: (options: { target: string }) => unknown } }
+  try {
+    const said = (schema?.['~standard'] as Speaking | undefined)?.jsonSchema?.input?.({ target: 'draft-2020-12' })
+    return JSON.parse(JSON.stringify(said ?? null)) as Json
+  } catch {
+    // What cannot be said, such as a transformation, is no reason to hide the job.
+    return null
+  }
+}
+
+/** Writes only what is new or otherwise; when two builds differ, the one that started last is believed. */
+export async function publishJobs({ documents }: Store, jobs: Iterable<Job>): Promise<void> {
+  for (const job of jobs) {
+    const data = publishedJob(job) as unknown as Json
+    const known = await documents.get('job', job.name)
+    if (known && JSON.stringify(sorted(known.data)) === JSON.stringify(sorted(data))) continue
+    // Another process may be quicker, and says the same as a rule.
+    await documents.put({ kind: 'job', id: job.name, workspace: '', state: '', data, from: known?.version ?? 0 })
+  }
+}
+
+export async function readPublishedJobs({ documents }: Store): Promise<PublishedJob[]> {
+  const found = await documents.list('job', { limit: MAX_LISTED })
+  return found.map(({ data }: Document) => data as unknown as PublishedJob)
+}
+
+/** Stores need not keep the order of fields. */
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, each]) => [key, sorted(each)]))
+}

@@ -1,0 +1,73 @@
+/** Says what storing schedules would change, field by field and in their next fires; nothing is written here. */
+import type { Schedule, ScheduleDefinition } from '../schedule/schedule.ts'
+import type { DeclaredSchedule } from '../schedule-definition.ts'
+import type { Core } from './core.ts'
+import { definitionsOf } from './definitions.ts'
+import { firstFires } from './first-fire.ts'
+import { scheduleView } from './schedule-view.ts'
+import { chunks } from './schedule-writing.ts'
+import { nameOf, planSync, type SyncStep } from './sync-plan.ts'
+
+export interface Rehearsal extends Pick<SyncStep, 'workspace' | 'key' | 'before' | 'after' | 'paused'> {
+  readonly action: 'create' | 'update' | 'none'
+  readonly nextFireAt: NextFires
+}
+
+/** Null while paused, and when there is no further one. */
+export interface NextFires {
+  readonly before: Date | null
+  readonly after: Date | null
+}
+
+/** In the order given; refused as a whole when one of them could not be stored. */
+export async function rehearse(core: Core, declared: readonly DeclaredSchedule[]): Promise<Rehearsal[]> {
+  const definitions = await definitionsOf(core, declared, 'api')
+  const stored = await storedUnder(core, definitions)
+  const fires = await nextFires(core, definitions, stored)
+  const steps = planSync({ definitions, stored: [...stored.values()], removed: 'pause' })
+  const stepOf = new Map(steps.map((step) => [nameOf(step), step]))
+  return definitions.map(({ workspace, key }, i) => {
+    const step = stepOf.get(nameOf({ workspace, key }))
+    const { before, after, paused } = step ?? {}
+    return {
+      workspace,
+      key,
+      action: after === undefined ? 'none' : before === undefined ? 'create' : 'update',
+      nextFireAt: fires[i]!,
+      ...(before === undefined ? {} : { before }),
+      ...(after === undefined ? {} : { after }),
+      ...(paused === undefined ? {} : { paused }),
+    }
+  })
+}
+
+/** What is stored under the names of these, by `nameOf`. */
+export async function storedUnder(
+  core: Core,
+  definitions: readonly Pick<ScheduleDefinition, 'workspace' | 'key'>[],
+): Promise<ReadonlyMap<string, Schedule>> {
+  const { schedules } = await core.store()
+  const found = new Map<string, Schedule>()
+  for (const some of chunks(definitions)) {
+    for (const schedule of await Promise.all(some.map(({ workspace, key }) => schedules.get(workspace, key))))
+      if (schedule) found.set(nameOf(schedule), schedule)
+  }
+  return found
+}
+
+/** When each fires next as it is stored, and when it will by its new definition. */
+export async function nextFires(
+  core: Core,
+  definitions: readonly ScheduleDefinition[],
+  stored: ReadonlyMap<string, Schedule>,
+): Promise<NextFires[]> {
+  const now = await (await core.store()).now()
+  const firstOf = firstFires(now)
+  return definitions.map((definition) => {
+    const before = stored.get(nameOf(definition))
+    return {
+      before: before ? scheduleView(before, now).nextFireAt : null,
+      after: before?.pause ? null : firstOf(definition).nextRun(),
+    }
+  })
+}

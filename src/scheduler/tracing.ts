@@ -1,0 +1,90 @@
+/** Follows attempts with OpenTelemetry where its package is installed; where spans and numbers go is decided by the SDK that the user set up. */
+import type { AttemptSpan, Tracer } from '../observe/tracer.ts'
+import type { Run } from '../run/run.ts'
+import type { Outcome } from '../run/settle.ts'
+
+type Api = typeof import('@opentelemetry/api')
+
+/** Looked for when an app starts; undefined, and nothing is followed, when the package is not there or nobody listens. */
+export async function loadTracer(): Promise<Tracer | undefined> {
+  try {
+    const api = await import('@opentelemetry/api')
+    return isListening(api) ? tracerOf(api) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Without an SDK the package answers with things that do nothing, for every attempt anew. */
+function isListening({ trace, metrics }: Api): boolean {
+  const tracers = trace.getTracerProvider() as { getDelegate?: () => object }
+  const providers: object[] = [tracers.getDelegate?.() ?? tracers, metrics.getMeterProvider()]
+  return providers.some((provider) => !/^Noop/.test(provider.constructor.name))
+}
+
+/** Instruments come from the SDK, which is not ours: what it throws must not reach the work. */
+function tracerOf({ trace, context, metrics, ROOT_CONTEXT, SpanKind, SpanStatusCode }: Api): Tracer {
+  const tracer = trace.getTracer('everytick')
+  const meter = metrics.getMeter('everytick')
+  const attempts = meter.createCounter('everytick.attempts', { description: 'attempts that ended, by outcome' })
+  const duration = meter.createHistogram('everytick.attempt.duration', {
+    description: 'how long attempts took',
+    unit: 's',
+  })
+
+  const begin = (run: Run): AttemptSpan => {
+    // A root: whoever started the app, or enqueued the run, is long done.
+    const options = { kind: SpanKind.CONSUMER, root: true, attributes: attributesOf(run) }
+    const span = tracer.startSpan(`everytick.run ${run.job}`, options, ROOT_CONTEXT)
+    const active = trace.setSpan(ROOT_CONTEXT, span)
+    return {
+      within<T>(work: () => T): T {
+        const answers: T[] = []
+        quietly(() => context.with(active, () => answers.push(work())))()
+        return answers.length > 0 ? answers[0]! : work()
+      },
+      end: quietly((outcome: Outcome, durationMs: number) => {
+        const labels = { job: run.job, queue: run.queue, outcome: outcome.kind }
+        attempts.add(1, labels)
+        duration.record(durationMs / 1000, labels)
+        span.setAttribute('everytick.outcome', outcome.kind)
+        if ('error' in outcome) {
+          span.recordException(outcome.error)
+          span.setStatus({ code: SpanStatusCode.ERROR, message: outcome.error.message })
+        }
+        span.end()
+      }),
+    }
+  }
+
+  return {
+    begin(run) {
+      try {
+        return begin(run)
+      } catch {
+        return UNSEEN
+      }
+    },
+  }
+}
+
+const UNSEEN: AttemptSpan = { within: (work) => work(), end() {} }
+
+function quietly<Args extends unknown[]>(tell: (...args: Args) => void): (...args: Args) => void {
+  return (...args) => {
+    try {
+      tell(...args)
+    } catch {
+      // Nobody is left to hear that the one who listens cannot.
+    }
+  }
+}
+
+const attributesOf = (run: Run): Record<string, string | number> => ({
+  'everytick.run.id': run.id,
+  'everytick.job': run.job,
+  'everytick.queue': run.queue,
+  'everytick.workspace': run.workspace,
+  'everytick.attempt': run.attempt,
+  ...(run.schedule === null ? {} : { 'everytick.schedule.key': run.schedule.key }),
+})

@@ -1,0 +1,24 @@
+/** Which changes a database still needs, without changing it. */
+import { type Migration, pending } from '../migrate.ts'
+import { connect } from './connection.ts'
+import { MIGRATIONS, quotedSchema, versionOf } from './migrate.ts'
+import { storeName } from './store.ts'
+
+export interface SchemaPlace {
+  readonly url: string
+  readonly schema?: string
+}
+
+export async function lookAtSchema({
+  url,
+  schema = 'everytick',
+}: SchemaPlace): Promise<{ version: number; missing: readonly Migration[] }> {
+  const options = { url, max: 1, prepare: false, statementTimeoutMs: 30_000, name: storeName({ url }) }
+  const connection = connect(options)
+  try {
+    const version = await versionOf(connection.api.ask, quotedSchema(schema))
+    return { version, missing: pending(MIGRATIONS, version) }
+  } finally {
+    await connection.close()
+  }
+}

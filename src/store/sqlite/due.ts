@@ -1,0 +1,84 @@
+/** Which schedules are due, page by page: the nearest first, but of a crowd those whose rows stand together; how plans are written is `record.ts`. */
+import { setImmediate as afterIo } from 'node:timers'
+import type { Clock } from '../../time/clock.ts'
+import type { DuePage, PlanningStore } from '../contract/planning.ts'
+import type { Connection } from './connection.ts'
+import { DUE_SCHEDULE, duesOf } from './rows.ts'
+
+export const DUE = `
+  select json_group_array(${DUE_SCHEDULE}) as schedules, count(*) as count
+  from (select * from everytick_cursors where next_at <= ? order by next_at limit ?) c
+  cross join everytick_schedules s on s.id = c.schedule_id`
+export const DUE_OF = `
+  select json_group_array(${DUE_SCHEDULE}) as schedules, count(*) as count
+  from json_each(?) j cross join everytick_cursors c on c.schedule_id = j.value and c.next_at <= ?
+  cross join everytick_schedules s on s.id = c.schedule_id`
+export const CROWD = `
+  select json_group_array(schedule_id) as ids from (
+    select schedule_id from (select schedule_id from everytick_cursors where next_at <= ? order by next_at limit ?)
+    order by schedule_id)`
+export const NEXT_CURSOR = `select min(next_at) as next_at from everytick_cursors where next_at > ?`
+
+/** Pages that a crowd is made up of: well under a second of planning. */
+const CROWD_PAGES = 16
+/** What is due so soon does not wait for its place in a crowd. */
+const URGENT_MS = 2000
+/** A page so long is worth a turn of the event loop between reading it and making schedules of it. */
+const LONG_PAGE = 300
+
+const NOBODY: ReadonlySet<string> = new Set()
+/** Before every instant. */
+const EVER = Number.MIN_SAFE_INTEGER
+
+interface Found {
+  readonly schedules: string
+  readonly count: number
+}
+
+/**
+ * A plan writes to its cursor's row and to indexes by schedule. In the order of their instants, a thousand of many
+ * schedules touch a page each, three times over; in the order of their ids, neighbours share one.
+ */
+export function dueOn(connection: Connection, clock: Clock): PlanningStore['due'] {
+  /** Ids of a crowd that no page had yet, in order. Whether they are due still is asked again. */
+  let crowd: string[] = []
+  let wasFull = false
+
+  const next = (after: number): number | null =>
+    connection.all<{ next_at: number | null }>(NEXT_CURSOR, after)[0]?.next_at ?? null
+
+  /** A whole page of the crowd; undefined when there is none. */
+  function fromCrowd(until: number, limit: number): Found | undefined {
+    if (crowd.length < limit) {
+      const [row] = connection.all<{ ids: string }>(CROWD, until, limit * CROWD_PAGES)
+      crowd = JSON.parse(row?.ids ?? '[]') as string[]
+    }
+    const [found] = connection.all<Found>(DUE_OF, JSON.stringify(crowd.splice(0, limit)), until)
+    if (found?.count === limit) return found
+    crowd = []
+    return undefined
+  }
+
+  function look(until: number, { limit, now }: { limit: number; now: number }): Found | undefined {
+    const firstAt = next(EVER)
+    // Most of the time nothing is, and this one question is all.
+    if (firstAt === null || firstAt > until) return undefined
+    const patient = wasFull && firstAt > now + URGENT_MS
+    return (patient ? fromCrowd(until, limit) : undefined) ?? connection.all<Found>(DUE, until, limit)[0]
+  }
+
+  return async ({ lookaheadMs, limit, except = NOBODY }): Promise<DuePage> => {
+    const { now, found, nextAt } = await connection.read(() => {
+      const now = clock.now()
+      const until = now + lookaheadMs
+      const wanted = limit + except.size
+      const found = look(until, { limit: wanted, now })
+      wasFull = found?.count === wanted
+      return { now, found, nextAt: wasFull ? null : next(until) }
+    })
+    if (found === undefined) return { now, schedules: [], nextAt }
+    if (found.count >= LONG_PAGE) await new Promise((resolve) => afterIo(resolve))
+    const schedules = duesOf(found.schedules).filter(({ id }) => !except.has(id))
+    return { now, schedules: schedules.slice(0, limit).sort((a, b) => a.nextAt - b.nextAt), nextAt }
+  }
+}
