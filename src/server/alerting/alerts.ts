@@ -1,0 +1,97 @@
+/** Alerts as documents: found, opened once, and changed only from the version that was seen; what they become is decided in `observe/`. */
+import { createHash } from 'node:crypto'
+import type { Json } from '../../json.ts'
+import { type Alert, type NewAlert, opened } from '../../observe/alert.ts'
+import type { Document, DocumentStore } from '../../store/contract/documents.ts'
+
+/** `closing` is resolved, with somebody still to be told. */
+export type StoredState = Alert['state'] | 'closing'
+
+export interface StoredAlert {
+  readonly alert: Alert
+  readonly version: number
+}
+
+const DAY_MS = 86_400_000
+/** How long one that is over can be looked up. */
+const RESOLVED_FOR_MS = 90 * DAY_MS
+const PAGE = 200
+/** More than all rules together can have. */
+const MAX_UNRESOLVED = 20_000
+const TRIES = 5
+
+export const alertOf = ({ data, version }: Document): StoredAlert => ({ alert: data as unknown as Alert, version })
+
+const storedState = ({ state, untold }: Alert): StoredState =>
+  state === 'resolved' && untold.length > 0 ? 'closing' : state
+
+/** Null when somebody else changed it meanwhile. */
+export async function writeAlert(documents: DocumentStore, alert: Alert, from: number): Promise<StoredAlert | null> {
+  const state = storedState(alert)
+  const document = { kind: 'alert', id: alert.id, workspace: alert.workspace, state } as const
+  const data = { ...alert } as unknown as Json
+  const lasts = state === 'resolved' ? { forMs: RESOLVED_FOR_MS } : {}
+  const written = await documents.put({ ...document, data, from, ...lasts })
+  return written && alertOf(written)
+}
+
+/** Those that are not over, or of which somebody is still to be told. */
+export async function unresolved(documents: DocumentStore): Promise<StoredAlert[]> {
+  const found: StoredAlert[] = []
+  for (const state of ['open', 'acknowledged', 'closing'] satisfies StoredState[]) {
+    for (let after: string | undefined; found.length < MAX_UNRESOLVED; ) {
+      const page = await documents.list('alert', { state, limit: PAGE, ...(after === undefined ? {} : { after }) })
+      found.push(...page.map(alertOf))
+      after = page.at(-1)?.id
+      if (page.length < PAGE) break
+    }
+  }
+  return found
+}
+
+/** Carries out a move on the alert as it is now; null when the move does not apply to it, undefined when there is none. */
+export async function moveAlert(
+  documents: DocumentStore,
+  id: string,
+  move: (alert: Alert) => Alert | null,
+): Promise<{ readonly before: Alert; readonly after: StoredAlert } | null | undefined> {
+  for (let i = 0; i < TRIES; i++) {
+    const document = await documents.get('alert', id)
+    if (!document) return undefined
+    const { alert: before, version } = alertOf(document)
+    const moved = move(before)
+    if (!moved) return null
+    const after = await writeAlert(documents, moved, version)
+    if (after) return { before, after }
+  }
+  throw new Error(`alert ${id} is changed by others all the time`)
+}
+
+/**
+ * Makes the one unresolved alert of a rule and a subject; null when there is one. A mark for rule and subject names the
+ * newest alert of both, and is set first: so two that open at once agree on it, and one that dies in between is followed by
+ * one that makes the very alert that was named.
+ */
+export async function openAlert(
+  documents: DocumentStore,
+  alert: NewAlert,
+  newId: () => string,
+): Promise<StoredAlert | null> {
+  const mark = { kind: 'position', id: markOf(alert), workspace: '', state: '' } as const
+  for (let i = 0; i < TRIES; i++) {
+    const seen = await documents.get('position', mark.id)
+    const named = (seen?.data as { readonly alertId?: string } | undefined)?.alertId
+    const known = named === undefined ? null : await documents.get('alert', named)
+    if (known && alertOf(known).alert.state !== 'resolved') return null
+    if (named !== undefined && !known) return writeAlert(documents, opened(alert, named), 0)
+    const alertId = newId()
+    const from = seen?.version ?? 0
+    // It is forgotten before the alert that it names is.
+    if (await documents.put({ ...mark, data: { alertId }, from, forMs: RESOLVED_FOR_MS }))
+      return writeAlert(documents, opened(alert, alertId), 0)
+  }
+  return null
+}
+
+const markOf = ({ ruleId, subject }: NewAlert): string =>
+  `alert ${createHash('sha256').update(`${ruleId}\n${subject}`).digest('hex')}`

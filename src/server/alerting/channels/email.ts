@@ -1,0 +1,69 @@
+/** Tells people by e-mail over SMTP; the mail server's name is resolved once and checked like any other address that somebody typed. */
+import { isIP } from 'node:net'
+import { checkedAddresses } from '../http-send.ts'
+import { type Delivery, linesOf, type Send, subjectOf } from '../message.ts'
+
+export interface EmailConfig {
+  readonly kind: 'email'
+  readonly host: string
+  readonly port: number
+  /** Whether the connection is encrypted from its first byte; otherwise as soon as the server offers it. */
+  readonly secure: boolean
+  readonly user: string | null
+  readonly password: string | null
+  readonly from: string
+  readonly to: readonly string[]
+}
+
+const TIMEOUT_MS = 10_000
+
+export function email(config: EmailConfig, { allowPrivate }: { readonly allowPrivate: boolean }): Send {
+  return async (outgoing): Promise<Delivery> => {
+    const { host, port, secure, user, password, from, to } = config
+    try {
+      const signal = AbortSignal.timeout(TIMEOUT_MS)
+      const addresses = await checkedAddresses(host, { allowPrivate, signal })
+      if (typeof addresses === 'string') return { ok: false, error: addresses }
+      // Loaded when the first mail is sent: most servers send none.
+      const { createTransport } = await import('nodemailer')
+      const transport = createTransport({
+        host: addresses[0]!.address,
+        port,
+        secure,
+        // A password goes over an encrypted connection or not at all.
+        requireTLS: password !== null && !secure,
+        // The certificate is the name's, though the connection goes to the address that was checked.
+        ...(isIP(host) ? {} : { tls: { servername: host } }),
+        connectionTimeout: TIMEOUT_MS,
+        greetingTimeout: TIMEOUT_MS,
+        socketTimeout: TIMEOUT_MS,
+        ...(user === null ? {} : { auth: { user, pass: password ?? '' } }),
+      })
+      try {
+        await transport.sendMail({
+          from,
+          to: [...to],
+          subject: subjectOf(outgoing),
+          text: linesOf(outgoing).join('\n'),
+          // The same whenever it is sent again, so that mail programs show it once.
+          messageId: `<${outgoing.id}@everytick>`,
+          disableFileAccess: true,
+          disableUrlAccess: true,
+        })
+      } finally {
+        transport.close()
+      }
+      return { ok: true }
+    } catch (error) {
+      return { ok: false, error: reasonOf(error) }
+    }
+  }
+}
+
+/** What the mail server said may quote the password; its code and the kind of failure do not. */
+function reasonOf(error: unknown): string {
+  const { code, responseCode, name } = error as { code?: unknown; responseCode?: unknown; name?: unknown }
+  if (name === 'TimeoutError') return 'there was no answer in time'
+  const words = [code, responseCode].filter((each) => typeof each === 'string' || typeof each === 'number').join(' ')
+  return `the mail server did not take it${words === '' ? '' : `: ${words}`}`
+}

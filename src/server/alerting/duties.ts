@@ -1,0 +1,65 @@
+/** The duties around alerts and when each is due: looking, a sign of life outward while looking goes well, and sending. */
+import { hostname } from 'node:os'
+import type { Duty } from '../duties.ts'
+import type { Parts } from '../parts.ts'
+import { createAlerter } from './alerter.ts'
+import { beatOutward } from './heartbeat.ts'
+import { createNotifier } from './notifier.ts'
+
+/** Between two looks at the facts. */
+const LOOK_MS = 15_000
+/** Between two looks for something to send: a look by index, mostly in vain. */
+const SEND_MS = 2000
+
+type Needed = Pick<Parts, 'core' | 'settings'>
+
+export function alertingDuties(parts: Needed): readonly Duty[] {
+  return [lookingDuty(parts), sendingDuty(parts)]
+}
+
+function lookingDuty({ core, settings: { heartbeat } }: Needed): Duty {
+  const { clock } = core
+  const onError = (where: string, retryInMs: number) => (error: unknown) =>
+    core.hub.tell({ kind: 'engine.error', where, error, retryInMs })
+  let lookAt = Number.NEGATIVE_INFINITY
+  let beatAt = Number.NEGATIVE_INFINITY
+  let isHealthy = false
+  let beating = false
+
+  const beat = (url: string, everyMs: number): void => {
+    beatAt = clock.elapsed() + everyMs
+    beating = true
+    // Not waited for: an address that hangs must not cost the lease.
+    void beatOutward(url)
+      .then((error) => error && onError('heartbeat', everyMs)(error))
+      .finally(() => {
+        beating = false
+      })
+  }
+
+  return {
+    name: 'alerter',
+    async pass(store) {
+      if (clock.elapsed() >= lookAt) {
+        isHealthy = false
+        const told = onError('alerter', LOOK_MS)
+        isHealthy = await createAlerter({ store, clock, node: hostname(), newId: core.newId, onError: told }).pass()
+        lookAt = clock.elapsed() + LOOK_MS
+      }
+      if (heartbeat && isHealthy && !beating && clock.elapsed() >= beatAt) beat(heartbeat.url, heartbeat.everyMs)
+      const nextAt = heartbeat && isHealthy && !beating ? Math.min(lookAt, beatAt) : lookAt
+      return Math.max(1, nextAt - clock.elapsed())
+    },
+  }
+}
+
+function sendingDuty({ core, settings: { allowPrivate } }: Needed): Duty {
+  const voice = { clock: core.clock, logger: core.settings.logger, allowPrivate }
+  return {
+    name: 'notifier',
+    async pass(store) {
+      await createNotifier({ store, voice }).pass()
+      return SEND_MS
+    },
+  }
+}

@@ -1,0 +1,102 @@
+/** One look at the store, shared by all rules of a pass: what several of them ask for is read once; what each asks for is `gather.ts`. */
+import type { QueueFact } from '../../observe/alert-facts.ts'
+import type { Lock } from '../../store/contract/locks.ts'
+import type { Stats, StatsScope } from '../../store/contract/stats.ts'
+import type { Store } from '../../store/contract/store.ts'
+import type { WorkerRow } from '../../store/contract/workers.ts'
+import type { Clock } from '../../time/clock.ts'
+
+export interface SeenQueue extends QueueFact {
+  readonly running: number
+}
+
+export interface Look {
+  readonly store: Store
+  /** By the database's clock. */
+  readonly now: number
+  readonly node: string
+  /** This node's clock less the database's. */
+  readonly skewMs: number
+  queues(): Promise<readonly SeenQueue[]>
+  /** Those that were seen a moment ago. */
+  workers(): Promise<readonly WorkerRow[]>
+  locks(): Promise<readonly Lock[]>
+  /** Of the last so many milliseconds. */
+  stats(scope: StatsScope, windowMs: number): Promise<readonly Stats[]>
+  /** How often the planner's lease changed hands in the last so many milliseconds, as far as somebody watched. */
+  plannerChanges(windowMs: number): Promise<number>
+}
+
+/** A process says every five seconds that it is alive. */
+const ALIVE_MS = 30_000
+/** Of what is summed up, as much is read at once as any rule may ask for. */
+const MAX_WINDOW_MS = 86_400_000
+const WATCH = { kind: 'position', id: 'planner fences', workspace: '', state: '' } as const
+/** Changes of hands that are remembered. */
+const MAX_FENCES = 500
+
+type Fences = readonly (readonly [at: number, fence: number])[]
+
+export interface LookOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly node: string
+}
+
+export async function takeLook({ store, clock, node }: LookOptions): Promise<Look> {
+  const before = clock.now()
+  const now = await store.now()
+  // Asked in between, so half of the way there and back is taken off.
+  const skewMs = (before + clock.now()) / 2 - now
+  const workers = once(async () => (await store.workers.list()).filter(({ seenAt }) => seenAt > now - ALIVE_MS))
+  const locks = once(() => store.locks.list())
+  const stats = new Map<StatsScope, Promise<readonly Stats[]>>()
+  const fences = once(async () => watchFences(store, { locks: await locks(), now }))
+  return {
+    store,
+    now,
+    node,
+    skewMs,
+    workers,
+    locks,
+    queues: once(async () => {
+      const serving = (await workers()).filter(({ roles, draining }) => roles.includes('worker') && !draining)
+      return (await store.queues.list()).map(({ name, ready, running, oldestDueAt, pause }) => {
+        const those = serving.filter(({ queues }) => (queues[name] ?? 0) > 0).length
+        return { name, ready, running, oldestDueAt, paused: pause !== null, workers: those }
+      })
+    }),
+    async stats(scope, windowMs) {
+      const reading = stats.get(scope) ?? store.stats.read(scope, { fromAt: now - MAX_WINDOW_MS, toAt: now })
+      stats.set(scope, reading)
+      return (await reading).filter(({ at }) => at >= now - windowMs)
+    },
+    async plannerChanges(windowMs) {
+      const seen = await fences()
+      const newest = seen.at(-1)
+      if (!newest) return 0
+      const start = seen.findLast(([at]) => at <= now - windowMs) ?? seen[0]!
+      return newest[1] - start[1]
+    },
+  }
+}
+
+/** Writes down each new fence with its instant, where whoever looks next finds it. */
+async function watchFences(
+  { documents }: Store,
+  { locks, now }: { readonly locks: readonly Lock[]; readonly now: number },
+): Promise<Fences> {
+  const stored = await documents.get(WATCH.kind, WATCH.id)
+  const seen = (stored?.data ?? []) as unknown as Fences
+  const fence = locks.find(({ name }) => name === 'planner')?.fence
+  if (fence === undefined || fence === seen.at(-1)?.[1]) return seen
+  const next = [...seen, [now, fence] as const].slice(-MAX_FENCES)
+  // Lost to another, it is written at the next pass.
+  await documents.put({ ...WATCH, data: next, from: stored?.version ?? 0 })
+  return next
+}
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let begun: Promise<T> | null = null
+  return () => (begun ??= work())
+}

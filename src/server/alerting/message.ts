@@ -1,0 +1,79 @@
+/** What a channel is told, and in which words: one alert, or many at once; how the words travel is each channel's own matter. */
+import type { Alert, AlertEvent } from '../../observe/alert.ts'
+
+/** Of an alert, what goes out: as it was when the event happened. */
+export type ToldAlert = Pick<
+  Alert,
+  'id' | 'ruleId' | 'kind' | 'severity' | 'workspace' | 'subject' | 'title' | 'values' | 'state' | 'openedAt'
+>
+
+export interface Message {
+  /** The same whenever it is sent again, so that a receiver can tell. */
+  readonly id: string
+  readonly event: AlertEvent | 'test'
+  readonly at: number
+  readonly alert: ToldAlert
+}
+
+/** What is sent at one time: one message, or a digest of several under an id of its own. */
+export interface Outgoing {
+  readonly id: string
+  readonly messages: readonly Message[]
+}
+
+/** What became of a sending: `gone` when trying again is no use. */
+export type Delivery = { readonly ok: true } | { readonly ok: false; readonly error: string; readonly gone?: boolean }
+
+export type Send = (outgoing: Outgoing) => Promise<Delivery>
+
+export function toldAlert(alert: Alert): ToldAlert {
+  const { id, ruleId, kind, severity, workspace, subject, title, values, state, openedAt } = alert
+  return { id, ruleId, kind, severity, workspace, subject, title, values, state, openedAt }
+}
+
+const EVENTS: Readonly<Record<Message['event'], string>> = {
+  opened: 'open',
+  unmuted: 'still open',
+  resolved: 'resolved',
+  test: 'test',
+}
+/** Lines of a digest; the rest is counted. */
+const MAX_LINES = 30
+
+export const headline = ({ event, alert }: Message): string => `[${alert.severity}] ${EVENTS[event]}: ${alert.title}`
+
+export function subjectOf({ messages }: Outgoing): string {
+  const [first] = messages
+  return messages.length === 1 ? headline(first!) : `${messages.length} alerts, the first: ${headline(first!)}`
+}
+
+export function linesOf({ messages }: Outgoing): string[] {
+  if (messages.length === 1) return [headline(messages[0]!), ...detailsOf(messages[0]!)]
+  const lines = messages.slice(0, MAX_LINES).map(headline)
+  const rest = messages.length - lines.length
+  return [`${messages.length} alerts`, ...lines, ...(rest > 0 ? [`and ${rest} more`] : [])]
+}
+
+function detailsOf({ alert }: Message): string[] {
+  const values = Object.entries(alert.values).filter(([, value]) => value !== null)
+  return [...values.map(([name, value]) => `${name}: ${value}`), `since: ${iso(alert.openedAt)}`, `alert: ${alert.id}`]
+}
+
+/** As JSON, for programs; instants as text. */
+export function bodyOf({ messages }: Outgoing, at: number): Readonly<Record<string, unknown>> {
+  const [first] = messages
+  if (messages.length === 1) {
+    const { type, timestamp, ...data } = entryOf(first!)
+    return { type, timestamp, data }
+  }
+  return { type: 'alert.digest', timestamp: iso(at), data: { notifications: messages.map(entryOf) } }
+}
+
+const entryOf = ({ id, event, at, alert }: Message) => ({
+  type: `alert.${event}`,
+  timestamp: iso(at),
+  id,
+  alert: { ...alert, openedAt: iso(alert.openedAt) },
+})
+
+const iso = (at: number): string => new Date(at).toISOString()

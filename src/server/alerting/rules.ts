@@ -1,0 +1,51 @@
+/** The rules that hold now: those that are stored, and the default of each kind that nobody has replaced. */
+import type { Json } from '../../json.ts'
+import { type AlertRule, defaultRuleId, kindOfDefault, RULE_KIND_NAMES } from '../../observe/alert-rule.ts'
+import { defaultRule, readRule, writtenRule } from '../../observe/read-alert-rule.ts'
+import type { Document, DocumentStore } from '../../store/contract/documents.ts'
+
+const PAGE = 200
+export const MAX_RULES = 500
+
+/** One that a newer version stored, and this one cannot read, holds nowhere here; null then. */
+export function ruleOf({ id, workspace, data }: Document): AlertRule | null {
+  try {
+    return readRule({ id, workspace }, data)
+  } catch {
+    return null
+  }
+}
+
+export const ruleData = (rule: AlertRule): Json => writtenRule(rule)
+
+export async function storedRules(documents: DocumentStore): Promise<Document[]> {
+  const found: Document[] = []
+  for (let after: string | undefined; found.length < MAX_RULES; ) {
+    const page = await documents.list('alert_rule', { limit: PAGE, ...(after === undefined ? {} : { after }) })
+    found.push(...page)
+    after = page.at(-1)?.id
+    if (page.length < PAGE) break
+  }
+  return found
+}
+
+/** Defaults first, each as it was changed. */
+export async function allRules(documents: DocumentStore): Promise<AlertRule[]> {
+  const stored = await storedRules(documents)
+  const byId = new Map(stored.map((document) => [document.id, ruleOf(document)]))
+  const defaults = RULE_KIND_NAMES.map((kind) => byId.get(defaultRuleId(kind)) ?? defaultRule(kind))
+  const own = [...byId].filter(([id]) => kindOfDefault(id) === undefined).map(([, rule]) => rule)
+  return [...defaults, ...own.filter((rule) => rule !== null)]
+}
+
+/** The rule of an id, with the version it is stored in: 0 for a default that nobody changed; null when there is none. */
+export async function oneRule(
+  documents: DocumentStore,
+  id: string,
+): Promise<{ readonly rule: AlertRule; readonly version: number } | null> {
+  const document = await documents.get('alert_rule', id)
+  const rule = document && ruleOf(document)
+  if (rule) return { rule, version: document.version }
+  const kind = kindOfDefault(id)
+  return kind === undefined ? null : { rule: defaultRule(kind), version: document?.version ?? 0 }
+}

@@ -1,0 +1,162 @@
+/** Puts the table of routes on Hono: paths, methods, what is answered to those that lead nowhere; each request goes through `dispatch.ts`. */
+import { Hono } from 'hono'
+import { coreOf } from '../scheduler/core.ts'
+import type { Everytick } from '../scheduler.ts'
+import { alertingDuties } from './alerting/duties.ts'
+import { authenticator, tooMany } from './authenticate.ts'
+import { dispatch, type Gates, problemResponse, requestIdOf } from './dispatch.ts'
+import { docsPage } from './docs-page.ts'
+import { type Duty, startDuties } from './duties.ts'
+import { createKeys } from './keys.ts'
+import { createKnownJobs } from './known-jobs.ts'
+import { openApiDocument } from './openapi.ts'
+import { operating } from './operations/operating.ts'
+import { overviewPage } from './overview-page.ts'
+import type { Parts } from './parts.ts'
+import { problemOf, Refusal } from './problem.ts'
+import { rolling } from './rolling.ts'
+import type { Route } from './route.ts'
+import { routesOf } from './routes.ts'
+import { createSessions } from './sessions.ts'
+import { readServerOptions, type ServerOptions } from './settings.ts'
+import { askSetup, doSetup } from './setup-page.ts'
+import { throttle } from './throttle.ts'
+import { ownVersion } from './version.ts'
+
+export const API = '/api/v1'
+
+/** What node's own adapter hands over besides the request. */
+interface NodeEnv {
+  readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } }
+}
+
+export interface Server {
+  readonly parts: Parts
+  readonly routes: readonly Route[]
+  fetch(request: Request, env?: NodeEnv): Promise<Response>
+  /** Ends streams and duties; happens by itself when the app stops. */
+  end(): Promise<void>
+}
+
+export function createServer(app: Everytick, options: ServerOptions): Server {
+  const core = coreOf(app)
+  const settings = readServerOptions(options)
+  const keys = createKeys(core)
+  const ending = new AbortController()
+  const parts: Parts = {
+    app,
+    core,
+    keys,
+    sessions: createSessions(core, keys),
+    settings,
+    ending: ending.signal,
+    jobs: createKnownJobs(core),
+  }
+  const base = `${settings.basePath}${API}`
+  const routes = routesOf(parts)
+  const gates: Gates = { authenticate: authenticator(parts, core.clock), throttle: throttle(core.clock, settings.rate) }
+  const hono = new Hono<{ Bindings: NodeEnv }>()
+  for (const route of routes) {
+    const { method, path } = route.operation
+    hono.on(method.toUpperCase(), honoPath(base, path), (c) =>
+      dispatch(parts, gates, {
+        route,
+        arrived: { request: c.req.raw, params: c.req.param(), address: addressOf(c.env), base },
+      }),
+    )
+    // Where probes and scrapers look by habit.
+    if (BARE.has(path))
+      hono.on('GET', `${settings.basePath}${path}`, (c) =>
+        dispatch(parts, gates, { route, arrived: { request: c.req.raw, params: {}, address: addressOf(c.env), base } }),
+      )
+  }
+  hono.get(settings.basePath || '/', (c) => overview(c.req.raw, c.env))
+  hono.get(`${settings.basePath}/api/docs`, (c) => docs(c.req.raw, addressOf(c.env)))
+  hono.get(`${settings.basePath}/setup`, (c) => askSetup(c.req.raw))
+  hono.post(`${settings.basePath}/setup`, (c) => {
+    refuseCrowd(addressOf(c.env))
+    return doSetup(parts, c.req.raw, base)
+  })
+  const methodsOf = methodTable(routes, base)
+  hono.notFound((c) => nowhere(c.req.raw, methodsOf(c.req.path)))
+  hono.onError((error, c) => {
+    const { problem, headers, isOurs } = problemOf(error, requestIdOf(c.req.raw))
+    if (isOurs) core.settings.logger.error('a request failed before it reached its operation', { error })
+    return problemResponse(problem, headers)
+  })
+  const refuseCrowd = (address: string): void => {
+    const seconds = gates.throttle.take(address)
+    if (seconds > 0) throw tooMany(seconds)
+  }
+  let document: ReturnType<typeof openApiDocument> | null = null
+  /** The page is for those who may see the document that it shows. */
+  const docs = async (request: Request, address: string): Promise<Response> => {
+    const requestId = requestIdOf(request)
+    try {
+      refuseCrowd(address)
+      if (!settings.publicDocs && !(await gates.authenticate(request, address)))
+        throw new Refusal('UNAUTHENTICATED', 'this page is shown to those who have a key', {
+          hint: 'start the server with publicDocs to show it to all',
+          headers: { 'www-authenticate': 'Bearer' },
+        })
+      const operations = routes.map(({ operation }) => operation)
+      document ??= openApiDocument(operations, { version: ownVersion(), base })
+      return docsPage(document)
+    } catch (error) {
+      const { problem, headers } = problemOf(error, requestId)
+      return problemResponse(problem, headers)
+    }
+  }
+  /** The page asks as its reader does, so that it needs no rules of its own about who sees what. */
+  const overview = async (request: Request, env: NodeEnv): Promise<Response> => {
+    const headers = new Headers(request.headers)
+    const ask = async (path: string): Promise<unknown> => {
+      const response = await hono.fetch(new Request(new URL(`${base}${path}`, request.url), { headers }), env)
+      if (!response.ok) throw response
+      return response.json()
+    }
+    return overviewPage(ask, settings.basePath).catch((refusal: unknown) => {
+      if (refusal instanceof Response) return refusal
+      throw refusal
+    })
+  }
+  const duties = startDuties(parts, dutiesOf(parts))
+  let closing: Promise<void> | null = null
+  const end = (): Promise<void> => {
+    forget()
+    ending.abort()
+    closing ??= duties.stop()
+    return closing
+  }
+  const forget = core.onStop(() => end())
+  return { parts, routes, fetch: async (request, env) => hono.fetch(request, env), end }
+}
+
+const dutiesOf = (parts: Parts): readonly Duty[] => [rolling, operating(parts), ...alertingDuties(parts)]
+
+const BARE: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
+
+const honoPath = (base: string, path: string): string => `${base}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`
+
+const addressOf = (env: NodeEnv | undefined): string => env?.incoming?.socket?.remoteAddress ?? ''
+
+/** Which methods there are at a path, for those who came with another. */
+function methodTable(routes: readonly Route[], base: string): (path: string) => string[] {
+  const patterns = routes.map(({ operation: { method, path } }) => ({
+    method: method.toUpperCase(),
+    pattern: new RegExp(`^${base}${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  }))
+  return (path) => [...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))]
+}
+
+function nowhere(request: Request, allowed: readonly string[]): Response {
+  const path = new URL(request.url).pathname.slice(0, 200)
+  const refusal =
+    allowed.length > 0
+      ? new Refusal('METHOD_NOT_ALLOWED', `${request.method} is not allowed here`, {
+          headers: { allow: allowed.join(', ') },
+        })
+      : new Refusal('NOT_FOUND', `there is nothing at ${path}`)
+  const { problem, headers } = problemOf(refusal, requestIdOf(request))
+  return problemResponse(problem, headers)
+}

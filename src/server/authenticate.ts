@@ -1,0 +1,104 @@
+/** Decides who sends a request: by key, by the cookie of a session, by what the host says, or by standing in front of an open server; what they may do is `principal.ts`. */
+import type { Clock } from '../time/clock.ts'
+import type { Key } from './keys.ts'
+import type { Parts } from './parts.ts'
+import type { Principal } from './principal.ts'
+import { Refusal } from './problem.ts'
+import { readVouched } from './settings.ts'
+import { type Throttle, throttle } from './throttle.ts'
+
+export const SESSION_COOKIE = 'everytick_session'
+/** A page of another site cannot send it without asking first. */
+export const CSRF_HEADER = 'x-everytick'
+
+/** Wrong keys from one address: ten at once, then ten a minute. */
+const FAILURES = { burst: 10, perSecond: 10 / 60 }
+
+export type Authenticate = (request: Request, address: string) => Promise<Principal | null>
+
+/** Null when nothing was said about who asks; refused when what was said is wrong. */
+export function authenticator(parts: Parts, clock: Clock): Authenticate {
+  const { keys, sessions, settings } = parts
+  const failures = throttle(clock, FAILURES)
+
+  /** Only those who are wrong wait: behind a proxy everybody has one address, and one who guesses would lock out all. */
+  const wrong = (address: string): Refusal => {
+    const seconds = guessesOf(failures, address)
+    if (seconds > 0) return tooMany(seconds)
+    failures.take(address)
+    return new Refusal('UNAUTHENTICATED', 'the key is not in force', {
+      hint: 'it may be mistyped, expired or revoked; make another with: everytick keys create',
+      headers: { 'www-authenticate': 'Bearer' },
+    })
+  }
+
+  return async (request, address) => {
+    if (settings.authorize) {
+      const vouched = readVouched(await settings.authorize(request))
+      return vouched && { ...vouched, keyId: null }
+    }
+    const bearer = /^Bearer\s+(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+    if (bearer !== undefined) {
+      const key = await keys.check(bearer)
+      if (!key) throw wrong(address)
+      return principalOf(key)
+    }
+    const secret = cookieOf(request, SESSION_COOKIE)
+    if (secret !== undefined && settings.access === 'keys') {
+      const key = await sessions.check(secret)
+      if (!key) return null
+      refuseOtherSites(request)
+      return principalOf(key)
+    }
+    if (settings.access !== 'open') return null
+    refuseRebinding(request)
+    refuseForeignOrigin(request)
+    return { name: 'local', scope: 'admin', workspace: null, keyId: null }
+  }
+}
+
+/** For how many seconds whoever asks from there has to wait. Nobody where it is not known: one who guesses would lock out all. */
+export const guessesOf = (failures: Throttle, address: string): number => (address === '' ? 0 : failures.look(address))
+
+const principalOf = ({ id, name, scope, workspace }: Key): Principal => ({ name, scope, workspace, keyId: id })
+
+export const tooMany = (seconds: number): Refusal =>
+  new Refusal('RATE_LIMITED', `too many requests; try again in ${seconds} s`, {
+    headers: { 'retry-after': String(seconds) },
+  })
+
+export function cookieOf(request: Request, name: string): string | undefined {
+  for (const part of (request.headers.get('cookie') ?? '').split(';')) {
+    const [key, value] = part.trim().split('=', 2)
+    if (key === name && value) return value
+  }
+  return undefined
+}
+
+const changes = ({ method }: Request): boolean => method !== 'GET' && method !== 'HEAD'
+
+/** Browsers send the cookie along whoever made the page; only our own page sends the header. */
+function refuseOtherSites(request: Request): void {
+  if (!changes(request)) return
+  refuseForeignOrigin(request)
+  if (request.headers.get(CSRF_HEADER) === null)
+    throw new Refusal('CROSS_SITE', `a request by cookie needs the header ${CSRF_HEADER}`)
+}
+
+export function refuseForeignOrigin(request: Request): void {
+  if (!changes(request)) return
+  const origin = request.headers.get('origin')
+  const site = request.headers.get('sec-fetch-site')
+  const foreign = origin !== null && (!URL.canParse(origin) || new URL(origin).host !== request.headers.get('host'))
+  if (foreign || (site !== null && site !== 'same-origin' && site !== 'none'))
+    throw new Refusal('CROSS_SITE', 'the request comes from a page of another site')
+}
+
+/** A name that leads here from outside would make every page of the world one of ours. */
+function refuseRebinding(request: Request): void {
+  const host = (request.headers.get('host') ?? new URL(request.url).host).replace(/:\d+$/, '')
+  if (['localhost', '127.0.0.1', '[::1]'].includes(host.toLowerCase())) return
+  throw new Refusal('CROSS_SITE', 'a server without keys answers to localhost only', {
+    hint: 'use http://localhost, or start it with keys',
+  })
+}

@@ -1,0 +1,164 @@
+/** Queues, workers, jobs and locks over HTTP: what a fleet works with. */
+import { z } from 'zod'
+import { operation } from '../operation.ts'
+import { AnyJson, component, DurationText, Instant, Name, plainText } from './vocabulary.ts'
+
+const fleet = { reach: 'fleet', scope: 'read' } as const
+const ByName = z.object({ name: Name })
+
+export const QueueBody = component(
+  'Queue',
+  z.object({
+    name: z.string(),
+    globalConcurrency: z.int().nullable(),
+    perWorkspace: z.int().nullable(),
+    rateLimit: z.object({ limit: z.int(), per: z.string() }).nullable(),
+    paused: z.object({ reason: z.string(), by: z.string(), at: Instant }).nullable(),
+    ready: z.int(),
+    running: z.int(),
+    oldestDueAt: Instant.nullable(),
+  }),
+)
+const queues = { ...fleet, resource: 'queues' } as const
+const OneQueue = { description: 'The queue as it is now.', schema: QueueBody }
+
+export const listQueues = operation({
+  ...queues,
+  id: 'listQueues',
+  method: 'get',
+  path: '/queues',
+  summary: 'Queues with limits, with runs or at rest, by name.',
+  answers: { 200: { description: 'Queues.', schema: z.object({ data: z.array(QueueBody) }) } },
+})
+
+export const pauseQueue = operation({
+  ...queues,
+  id: 'pauseQueue',
+  method: 'post',
+  path: '/queues/{name}/pause',
+  summary: 'Let nothing of a queue start, in any process; what runs goes on.',
+  scope: 'operate',
+  action: 'queue.pause',
+  params: ByName,
+  body: z.strictObject({ reason: plainText(0, 500).optional() }),
+  answers: { 200: OneQueue },
+})
+
+export const resumeQueue = operation({
+  ...queues,
+  id: 'resumeQueue',
+  method: 'post',
+  path: '/queues/{name}/resume',
+  summary: 'Let runs of a queue start again.',
+  scope: 'operate',
+  action: 'queue.resume',
+  params: ByName,
+  answers: { 200: { description: 'Whether it was paused.', schema: z.object({ resumed: z.boolean() }) } },
+})
+
+export const limitQueue = operation({
+  ...queues,
+  id: 'limitQueue',
+  method: 'put',
+  path: '/queues/{name}/limits',
+  summary: 'Set the limits of a queue for all processes; those not named are lifted.',
+  scope: 'operate',
+  action: 'queue.limit',
+  params: ByName,
+  body: z.strictObject({
+    globalConcurrency: z.int().min(1).max(1_000_000).optional(),
+    perWorkspace: z.int().min(1).max(1_000_000).optional(),
+    rateLimit: z.strictObject({ limit: z.int().min(1).max(1_000_000), per: DurationText }).optional(),
+  }),
+  answers: { 200: OneQueue },
+})
+
+const WorkerBody = component(
+  'Worker',
+  z.object({
+    id: z.string(),
+    host: z.string(),
+    pid: z.int(),
+    roles: z.array(z.string()),
+    queues: z.record(z.string(), z.number()),
+    tzdata: z.string(),
+    busy: z.int(),
+    startedAt: Instant,
+    seenAt: Instant,
+    alive: z.boolean(),
+    draining: z.boolean(),
+  }),
+)
+const workers = { ...fleet, resource: 'workers' } as const
+
+export const listWorkers = operation({
+  ...workers,
+  id: 'listWorkers',
+  method: 'get',
+  path: '/workers',
+  summary: 'Processes that were seen in the last hour.',
+  answers: { 200: { description: 'Workers.', schema: z.object({ data: z.array(WorkerBody) }) } },
+})
+
+export const drainWorker = operation({
+  ...workers,
+  id: 'drainWorker',
+  method: 'post',
+  path: '/workers/{id}/drain',
+  summary: 'Let a process claim nothing more; what it works on goes on.',
+  scope: 'operate',
+  action: 'worker.drain',
+  params: z.object({ id: plainText(1, 400) }),
+  answers: {
+    202: { description: 'It was asked to.', schema: z.object({ id: z.string(), draining: z.literal(true) }) },
+  },
+  refusals: ['NOT_FOUND'],
+})
+
+export const listJobs = operation({
+  id: 'listJobs',
+  method: 'get',
+  path: '/jobs',
+  summary:
+    'Jobs of all processes that have started, with the JSON Schema of their payloads where their library can say it.',
+  resource: 'jobs',
+  scope: 'read',
+  reach: 'workspace',
+  answers: {
+    200: {
+      description: 'Jobs.',
+      schema: z.object({
+        data: z.array(
+          z.object({
+            name: z.string(),
+            queue: z.string(),
+            priority: z.int(),
+            attempts: z.int(),
+            timeout: z.string().nullable(),
+            takesPayload: z.boolean(),
+            schema: AnyJson,
+            /** Parts of payloads that nobody is shown. */
+            redact: z.array(z.string()),
+          }),
+        ),
+      }),
+    },
+  },
+})
+
+export const listLocks = operation({
+  ...fleet,
+  id: 'listLocks',
+  method: 'get',
+  path: '/locks',
+  summary: 'Who holds which duty or lock, and until when.',
+  resource: 'locks',
+  answers: {
+    200: {
+      description: 'Locks.',
+      schema: z.object({
+        data: z.array(z.object({ name: z.string(), holder: z.string(), fence: z.int(), until: Instant })),
+      }),
+    },
+  },
+})

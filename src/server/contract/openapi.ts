@@ -1,0 +1,14 @@
+/** The interface about itself: the OpenAPI document and the page that shows it. */
+import { z } from 'zod'
+import { operation } from '../operation.ts'
+
+export const openApi = operation({
+  id: 'openApi',
+  method: 'get',
+  path: '/openapi.json',
+  summary: 'This document.',
+  resource: 'about',
+  scope: 'read',
+  reach: 'workspace',
+  answers: { 200: { description: 'OpenAPI 3.1.', schema: z.looseObject({ openapi: z.string() }) } },
+})

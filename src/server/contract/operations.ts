@@ -1,0 +1,108 @@
+/** Bulk work over HTTP: asked for once, done in the background by whichever node is there, with progress. */
+import { z } from 'zod'
+import { operation } from '../operation.ts'
+import { ById, component, DurationText, Id, Instant, Name, PAGE, pageOf, plainText } from './vocabulary.ts'
+
+const resource = 'operations'
+const byId = { resource, reach: 'workspace', params: ById, refusals: ['NOT_FOUND'] } as const
+
+const Schedules = z.strictObject({
+  workspace: Name.optional(),
+  job: Name.optional(),
+  tag: Name.optional(),
+  source: z.enum(['api', 'code']).optional(),
+  paused: z.boolean().optional(),
+  text: plainText(1, 200).optional(),
+  /** Everything that the caller may see, when nothing else is named. */
+  all: z.literal(true).optional(),
+})
+const Runs = z.strictObject({
+  workspace: Name.optional(),
+  scheduleId: Id.optional(),
+  job: Name.optional(),
+  queue: Name.optional(),
+  all: z.literal(true).optional(),
+})
+export const BulkWork = component(
+  'BulkWork',
+  z.discriminatedUnion('action', [
+    z.strictObject({ action: z.literal('schedules.pause'), filter: Schedules, reason: plainText(0, 500).optional() }),
+    z.strictObject({
+      action: z.literal('schedules.resume'),
+      filter: Schedules,
+      from: z.enum(['now', 'catchUp']).optional(),
+    }),
+    z.strictObject({ action: z.literal('schedules.trigger'), filter: Schedules }),
+    z.strictObject({ action: z.literal('schedules.jitter'), filter: Schedules, jitter: DurationText }),
+    z.strictObject({ action: z.literal('schedules.remove'), filter: Schedules }),
+    z.strictObject({ action: z.literal('runs.cancel'), filter: Runs }),
+    z.strictObject({ action: z.literal('runs.retry'), filter: Runs }),
+  ]),
+)
+export type Bulk = z.output<typeof BulkWork>
+
+const OperationBody = component(
+  'Operation',
+  z.object({
+    id: Id,
+    workspace: z.string(),
+    state: z.enum(['running', 'done', 'cancelled']),
+    work: z.looseObject({ action: z.string() }),
+    by: z.string(),
+    /** Dealt with so far. */
+    done: z.int(),
+    failed: z.int(),
+    /** The first few that failed. */
+    errors: z.array(z.object({ target: z.string(), message: z.string() })),
+    createdAt: Instant,
+    finishedAt: Instant.nullable(),
+  }),
+)
+const One = { description: 'How far it is.', schema: OperationBody }
+
+export const createOperation = operation({
+  id: 'createOperation',
+  method: 'post',
+  path: '/operations',
+  summary: 'Do something to many schedules or runs, in the background.',
+  resource,
+  scope: 'operate',
+  reach: 'workspace',
+  action: 'operation.create',
+  body: BulkWork,
+  answers: { 202: { ...One, headers: ['Location'] } },
+})
+
+export const listOperations = operation({
+  id: 'listOperations',
+  method: 'get',
+  path: '/operations',
+  summary: 'Bulk work, newest first.',
+  resource,
+  scope: 'read',
+  reach: 'workspace',
+  query: z.strictObject({ state: z.enum(['running', 'done', 'cancelled']).optional(), ...PAGE }),
+  answers: { 200: { description: 'A page of operations.', schema: pageOf(OperationBody) } },
+  refusals: ['CURSOR_INVALID'],
+})
+
+export const getOperation = operation({
+  ...byId,
+  id: 'getOperation',
+  method: 'get',
+  path: '/operations/{id}',
+  summary: 'How far bulk work is.',
+  scope: 'read',
+  answers: { 200: One },
+})
+
+export const cancelOperation = operation({
+  ...byId,
+  id: 'cancelOperation',
+  method: 'post',
+  path: '/operations/{id}/cancel',
+  summary: 'End bulk work where it is; what it has done stays.',
+  scope: 'operate',
+  action: 'operation.cancel',
+  answers: { 200: One },
+})

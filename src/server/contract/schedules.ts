@@ -1,0 +1,259 @@
+/** The operations on schedules over HTTP; their shape is `schedule-shape.ts`. */
+import { z } from 'zod'
+import { operation } from '../operation.ts'
+import { BackfillBody } from './backfills.ts'
+import { Changes, Definition, NewSchedule, ScheduleBody } from './schedule-shape.ts'
+import {
+  AnyJson,
+  ById,
+  Id,
+  Instant,
+  InstantText,
+  Name,
+  PAGE,
+  pageOf,
+  plainText,
+  queryBoolean,
+  queryInteger,
+} from './vocabulary.ts'
+
+const resource = 'schedules'
+
+const One = { description: 'The schedule as it is now.', schema: ScheduleBody, headers: ['ETag'] }
+const byId = { params: ById, resource, reach: 'workspace' } as const
+
+export const listSchedules = operation({
+  id: 'listSchedules',
+  method: 'get',
+  path: '/schedules',
+  summary: 'List schedules by workspace and key. A page may be short although there are more: follow page.next.',
+  resource,
+  scope: 'read',
+  reach: 'workspace',
+  query: z.strictObject({
+    q: plainText(1, 200).optional(),
+    workspace: Name.optional(),
+    job: Name.optional(),
+    tag: Name.optional(),
+    source: z.enum(['api', 'code']).optional(),
+    enabled: queryBoolean.optional(),
+    health: z.enum(['overdue', 'quarantined', 'paused']).optional(),
+    /** How many of the newest runs of each to tell. */
+    last: queryInteger(1, 20).optional(),
+    ...PAGE,
+  }),
+  answers: { 200: { description: 'A page of schedules.', schema: pageOf(ScheduleBody) } },
+  refusals: ['CURSOR_INVALID'],
+})
+
+export const createSchedule = operation({
+  id: 'createSchedule',
+  method: 'post',
+  path: '/schedules',
+  summary: 'Create a schedule; refused when its workspace has one of this key.',
+  resource,
+  scope: 'operate',
+  reach: 'workspace',
+  action: 'schedule.create',
+  body: NewSchedule,
+  answers: {
+    201: { ...One, description: 'The new schedule, with what to mind about it.', headers: ['Location', 'ETag'] },
+  },
+  refusals: ['SCHEDULE_EXISTS'],
+})
+
+export const putSchedule = operation({
+  id: 'putSchedule',
+  method: 'put',
+  path: '/schedules/by-key/{workspace}/{key}',
+  summary: 'Create or replace a schedule by workspace and key; saying the same twice changes nothing.',
+  resource,
+  scope: 'operate',
+  reach: 'workspace',
+  action: 'schedule.put',
+  params: z.object({ workspace: Name, key: Name }),
+  body: Definition,
+  answers: { 200: One, 201: { ...One, description: 'It is new.' } },
+  refusals: ['PRECONDITION_FAILED'],
+})
+
+export const getScheduleByKey = operation({
+  id: 'getScheduleByKey',
+  method: 'get',
+  path: '/schedules/by-key/{workspace}/{key}',
+  summary: 'Get a schedule by workspace and key.',
+  resource,
+  scope: 'read',
+  reach: 'workspace',
+  params: z.object({ workspace: Name, key: Name }),
+  answers: { 200: One },
+  refusals: ['NOT_FOUND'],
+})
+
+export const getSchedule = operation({
+  ...byId,
+  id: 'getSchedule',
+  method: 'get',
+  path: '/schedules/{id}',
+  summary: 'Get a schedule.',
+  scope: 'read',
+  answers: { 200: One },
+  refusals: ['NOT_FOUND'],
+})
+
+export const patchSchedule = operation({
+  ...byId,
+  id: 'patchSchedule',
+  method: 'patch',
+  path: '/schedules/{id}',
+  summary: 'Change the fields that are named; null takes one away. With If-Match only the revision that was read.',
+  scope: 'operate',
+  action: 'schedule.edit',
+  body: Changes,
+  answers: { 200: One },
+  refusals: ['NOT_FOUND', 'PRECONDITION_FAILED'],
+})
+
+export const deleteSchedule = operation({
+  ...byId,
+  id: 'deleteSchedule',
+  method: 'delete',
+  path: '/schedules/{id}',
+  summary: 'Remove a schedule and its runs still to come; those already due or running go on.',
+  scope: 'operate',
+  action: 'schedule.remove',
+  answers: { 204: { description: 'It is gone.' } },
+  refusals: ['NOT_FOUND', 'PRECONDITION_FAILED'],
+})
+
+export const pauseSchedule = operation({
+  ...byId,
+  id: 'pauseSchedule',
+  method: 'post',
+  path: '/schedules/{id}/pause',
+  summary: 'Pause a schedule, for good or until an instant; runs already due or running go on.',
+  scope: 'operate',
+  action: 'schedule.pause',
+  body: z.strictObject({ reason: plainText(0, 500).optional(), until: InstantText.optional() }),
+  answers: { 200: One },
+  refusals: ['NOT_FOUND', 'PRECONDITION_FAILED'],
+})
+
+export const resumeSchedule = operation({
+  ...byId,
+  id: 'resumeSchedule',
+  method: 'post',
+  path: '/schedules/{id}/resume',
+  summary: 'Resume a schedule; what passed meanwhile is skipped, or left to its catch-up policy.',
+  scope: 'operate',
+  action: 'schedule.resume',
+  body: z.strictObject({ from: z.enum(['now', 'catchUp']).optional() }),
+  answers: { 200: One },
+  refusals: ['NOT_FOUND', 'PRECONDITION_FAILED'],
+})
+
+export const triggerSchedule = operation({
+  ...byId,
+  id: 'triggerSchedule',
+  method: 'post',
+  path: '/schedules/{id}/trigger',
+  summary: 'Make one run now, beside the occurrences.',
+  scope: 'operate',
+  action: 'schedule.trigger',
+  body: z.strictObject({ payload: AnyJson.optional(), overlap: z.enum(['queue', 'allow']).optional() }),
+  answers: {
+    202: { description: 'The run.', schema: z.object({ id: Id, created: z.boolean() }), headers: ['Location'] },
+  },
+  refusals: ['NOT_FOUND'],
+})
+
+export const createBackfill = operation({
+  ...byId,
+  id: 'createBackfill',
+  method: 'post',
+  path: '/schedules/{id}/backfills',
+  summary: 'Make good the occurrences of a past span in the background; with dryRun only say which.',
+  scope: 'operate',
+  action: 'schedule.backfill',
+  body: z.strictObject({
+    from: InstantText,
+    to: InstantText,
+    concurrency: z.int().min(1).max(1000).optional(),
+    force: z.boolean().optional(),
+    payload: AnyJson.optional(),
+    dryRun: z.boolean().optional(),
+  }),
+  answers: {
+    200: {
+      description: 'What it would do.',
+      schema: z.looseObject({ id: z.null(), total: z.int(), toRun: z.int(), kept: z.int() }),
+    },
+    202: {
+      description: 'It has begun.',
+      schema: z.looseObject({ id: Id, total: z.int(), toRun: z.int(), kept: z.int() }),
+      headers: ['Location'],
+    },
+  },
+  refusals: ['NOT_FOUND'],
+})
+
+export const listBackfills = operation({
+  ...byId,
+  id: 'listBackfills',
+  method: 'get',
+  path: '/schedules/{id}/backfills',
+  summary: 'The backfills of a schedule, newest first, at most 50.',
+  scope: 'read',
+  answers: { 200: { description: 'Backfills.', schema: z.object({ data: z.array(BackfillBody) }) } },
+  refusals: ['NOT_FOUND'],
+})
+
+export const nextOccurrences = operation({
+  ...byId,
+  id: 'nextOccurrences',
+  method: 'get',
+  path: '/schedules/{id}/next',
+  summary: 'The coming occurrences that may run, by the definition alone.',
+  scope: 'read',
+  query: z.strictObject({ n: queryInteger(1, 1000).optional(), from: InstantText.optional() }),
+  answers: {
+    200: {
+      description: 'Nominal and due instants.',
+      schema: z.object({ data: z.array(z.object({ scheduledAt: Instant, dueAt: Instant })) }),
+    },
+  },
+  refusals: ['NOT_FOUND'],
+})
+
+export const whySchedule = operation({
+  ...byId,
+  id: 'whySchedule',
+  method: 'get',
+  path: '/schedules/{id}/why',
+  summary: 'What became of an occurrence, and the checklist that leads there.',
+  scope: 'read',
+  query: z.strictObject({ at: InstantText }),
+  answers: {
+    200: {
+      description: 'Verdict and checks.',
+      schema: z.looseObject({ at: Instant, slot: Instant.nullable(), checks: z.array(z.looseObject({})) }),
+    },
+  },
+  refusals: ['NOT_FOUND'],
+})
+
+export const listRevisions = operation({
+  ...byId,
+  id: 'listRevisions',
+  method: 'get',
+  path: '/schedules/{id}/revisions',
+  summary: 'Every change of a schedule, oldest first: who, when, before and after.',
+  scope: 'read',
+  answers: {
+    200: {
+      description: 'Revisions.',
+      schema: z.object({ data: z.array(z.looseObject({ revision: z.int(), at: Instant, by: z.string() })) }),
+    },
+  },
+  refusals: ['NOT_FOUND'],
+})

@@ -1,0 +1,41 @@
+/** Signing a browser in and out. */
+import { z } from 'zod'
+import { operation, SCOPES } from '../operation.ts'
+
+const resource = 'session'
+const Who = z.object({ name: z.string(), scope: z.enum(SCOPES), workspace: z.string().nullable() })
+
+export const signIn = operation({
+  id: 'signIn',
+  method: 'post',
+  path: '/session',
+  summary: 'Sign a browser in with a key: sets a cookie that ends with the key, or after 12 hours.',
+  resource,
+  scope: 'none',
+  reach: 'workspace',
+  body: z.strictObject({ key: z.string().min(1).max(200) }),
+  answers: { 200: { description: 'Who is signed in.', schema: Who, headers: ['Set-Cookie'] } },
+  refusals: ['UNAUTHENTICATED', 'CROSS_SITE', 'RATE_LIMITED'],
+})
+
+export const whoAmI = operation({
+  id: 'whoAmI',
+  method: 'get',
+  path: '/session',
+  summary: 'Who asks, and what they may do.',
+  resource,
+  scope: 'read',
+  reach: 'workspace',
+  answers: { 200: { description: 'Name, scope and workspace.', schema: Who } },
+})
+
+export const signOut = operation({
+  id: 'signOut',
+  method: 'delete',
+  path: '/session',
+  summary: 'Sign the browser out.',
+  resource,
+  scope: 'none',
+  reach: 'workspace',
+  answers: { 204: { description: 'Nobody is signed in.', headers: ['Set-Cookie'] } },
+})

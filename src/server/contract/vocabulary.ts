@@ -1,0 +1,101 @@
+/** Schemas that several resources share: names, ids, instants, durations and pages. */
+import { z } from 'zod'
+
+/** Gives a schema a name of its own in the OpenAPI document. */
+export const components = z.registry<{ readonly id: string }>()
+
+export function component<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
+  components.add(schema, { id })
+  return schema
+}
+
+/** The part of `meta` that replaces what the document would say of a schema. */
+export const documented = <Schema extends z.ZodType>(
+  schema: Schema,
+  openapi: Readonly<Record<string, unknown>>,
+): Schema => schema.meta({ openapi }) as Schema
+
+export const Id = documented(
+  z
+    .string()
+    .regex(/^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, 'is not an id')
+    .toLowerCase(),
+  {
+    type: 'string',
+    format: 'uuid',
+  },
+)
+/** Text that no store and no log line stumbles over: no control characters, no halves of characters. */
+export const plainText = (min: number, max: number) =>
+  documented(
+    z
+      .string()
+      .min(min)
+      .max(max)
+      .refine((text) => !/[\p{Cc}\p{Surrogate}]/u.test(text), 'contains a control character or half a character'),
+    { type: 'string', minLength: min, maxLength: max },
+  )
+export const Name = plainText(1, 200)
+/** Text of several lines, without what some store cannot hold. */
+export const proseText = (min: number, max: number) =>
+  documented(
+    z
+      .string()
+      .min(min)
+      .max(max)
+      .refine((text) => !/[\0\p{Surrogate}]/u.test(text), 'contains a NUL or half a character'),
+    { type: 'string', minLength: min, maxLength: max },
+  )
+/** RFC 3339 in UTC, as it is answered. */
+export const Instant = documented(z.union([z.date(), z.string()]), { type: 'string', format: 'date-time' })
+/** As it is asked for; what it means is read where it is used. */
+export const InstantText = documented(z.string().min(1).max(64), { type: 'string', format: 'date-time' })
+export const DurationText = documented(z.string().min(1).max(64), {
+  type: 'string',
+  examples: ['5m', '1h30m'],
+  description: 'such as 5m or 1h30m',
+})
+/** Any JSON. */
+export const AnyJson = documented(z.json(), {})
+
+/** A whole number in an address. */
+export const queryInteger = (min: number, max: number) =>
+  documented(
+    z
+      .string()
+      .regex(/^\d{1,12}$/, 'is not a whole number')
+      .transform(Number)
+      .pipe(z.int().min(min).max(max)),
+    { type: 'integer', minimum: min, maximum: max },
+  )
+
+export const queryBoolean = documented(
+  z.enum(['true', 'false']).transform((text) => text === 'true'),
+  { type: 'boolean' },
+)
+
+/** Several of a set, joined by commas. */
+export const queryList = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  documented(
+    z
+      .string()
+      .max(400)
+      .transform((text) => text.split(','))
+      .pipe(z.array(z.enum(words)).min(1).max(words.length)),
+    { type: 'array', items: { type: 'string', enum: words } },
+  )
+
+export const PAGE = {
+  limit: queryInteger(1, 200).optional(),
+  cursor: z.string().min(1).max(2000).optional(),
+}
+export const DEFAULT_LIMIT = 50
+
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({
+    data: z.array(item),
+    page: z.object({ next: z.string().nullable(), hasMore: z.boolean() }),
+  })
+
+export const ById = z.object({ id: Id })
+export const Empty = z.strictObject({})

@@ -1,0 +1,5 @@
+/** Takes fields away that nobody gave: the scheduler's own options are absent or there, never undefined. */
+type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> }
+
+export const defined = <T extends object>(given: T): Partial<Defined<T>> =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<Defined<T>>

@@ -1,0 +1,97 @@
+/** Looks up what a diagnosis has to know, each part by itself, so that one that fails leaves the others; what it means is `observe/diagnosis.ts`. */
+import type { DiagnosisFacts } from '../observe/diagnosis.ts'
+import { tzdataVersion } from '../schedule/time-zone.ts'
+import type { Core } from '../scheduler/core.ts'
+import type { DocumentStore } from '../store/contract/documents.ts'
+import type { Store } from '../store/contract/store.ts'
+import type { Clock } from '../time/clock.ts'
+import { type Look, takeLook } from './alerting/look.ts'
+import { allChannels, notificationOf } from './alerting/notifications.ts'
+import { createForecastCache } from './forecast-cache.ts'
+import { herdsOf } from './routes/forecast.ts'
+
+const SOME = 20
+const MESSAGES = 200
+const DAY_MS = 86_400_000
+
+export interface Looked {
+  readonly now: number
+  readonly store: string
+  readonly facts: DiagnosisFacts
+}
+
+export function createDiagnosis({ store: open, clock }: Pick<Core, 'store' | 'clock'>): () => Promise<Looked> {
+  const cache = createForecastCache(clock)
+  return async () => {
+    const store = await open()
+    const look = await takeLook({ store, clock, node: '' })
+    const [of, sizes, planner, queues, zoneData, herds, quarantined, deafChannels] = await Promise.all([
+      known(() => storeFacts(store)),
+      known(() => store.stats.sizes()),
+      known(() => plannerFacts(look)),
+      known(() => look.queues()),
+      known(async () => ({ here: tzdataVersion(), nodes: await look.workers() })),
+      known(async () => (await cache.get('herds', () => herdFacts(store, clock))).value),
+      known(() => quarantinedOf(store)),
+      known(() => deafChannelsOf(store.documents, look.now)),
+    ])
+    const facts = { store: of, sizes, skewMs: look.skewMs, planner, queues, zoneData, herds, quarantined, deafChannels }
+    return { now: look.now, store: store.name, facts }
+  }
+}
+
+async function known<T>(work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work()
+  } catch {
+    return null
+  }
+}
+
+const storeFacts = async (store: Store): Promise<DiagnosisFacts['store']> => ({
+  name: store.name,
+  ...(await store.upkeep.health()),
+})
+
+async function plannerFacts({ store, now, locks, workers }: Look): Promise<DiagnosisFacts['planner']> {
+  const [held, alive, due] = await Promise.all([locks(), workers(), store.planning.due({ lookaheadMs: 0, limit: 1 })])
+  const lock = held.find(({ name }) => name === 'planner')
+  const first = due.schedules[0]
+  return {
+    lease: lock ? { holder: lock.holder, leftMs: lock.until - now } : null,
+    schedulers: alive.filter(({ roles }) => roles.includes('scheduler')).length,
+    lagMs: first ? Math.max(0, due.now - first.nextAt) : 0,
+  }
+}
+
+async function herdFacts(store: Store, clock: Clock): Promise<NonNullable<DiagnosisFacts['herds']>> {
+  const { herds } = await herdsOf(store, clock, {})
+  return herds.map(({ at, fires, proposal, top }) => {
+    const sample = top[0]?.sample
+    return { at, fires, jitter: proposal?.jitter ?? null, sample: sample ? `${sample.workspace}/${sample.key}` : null }
+  })
+}
+
+async function quarantinedOf({ schedules }: Store): Promise<NonNullable<DiagnosisFacts['quarantined']>> {
+  const found = await schedules.find({ quarantined: true }, { limit: SOME })
+  return found.schedules.map(({ workspace, key, quarantine }) => ({ workspace, key, code: quarantine?.code ?? '' }))
+}
+
+/** One that has delivered something since is well again. */
+async function deafChannelsOf(
+  documents: DocumentStore,
+  now: number,
+): Promise<NonNullable<DiagnosisFacts['deafChannels']>> {
+  const newest = async (state: 'sent' | 'failed') => {
+    const found = await documents.list('notification', { state, limit: MESSAGES })
+    return found.map((document) => ({ at: document.updatedAt, ...notificationOf(document).notification }))
+  }
+  const failed = (await newest('failed')).filter(({ at }) => at > now - DAY_MS)
+  if (failed.length === 0) return []
+  const [sent, channels] = await Promise.all([newest('sent'), allChannels(documents)])
+  return channels.flatMap(({ id, name, enabled }) => {
+    const last = failed.filter(({ channelId }) => channelId === id).sort((a, b) => b.at - a.at)[0]
+    const since = last && sent.some(({ channelId, at }) => channelId === id && at > last.at)
+    return enabled && last && !since ? [{ id, name, error: last.error }] : []
+  })
+}

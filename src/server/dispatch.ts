@@ -1,0 +1,207 @@
+/** Carries one request through its operation: who asks, may they, is it well formed, was it asked before, do it, write it down; what is done is the route's. */
+import { randomUUID } from 'node:crypto'
+import type { Json } from '../json.ts'
+import { type Authenticate, tooMany } from './authenticate.ts'
+import { readBody } from './body.ts'
+import { begin, type Kept } from './idempotency.ts'
+import type { Operation } from './operation.ts'
+import type { Parts } from './parts.ts'
+import { callerOf, mayDo, type Principal } from './principal.ts'
+import { type Problem, problemOf, Refusal } from './problem.ts'
+import { type Asked, plain, type Reply, type Route } from './route.ts'
+import type { Throttle } from './throttle.ts'
+import { validated } from './validate.ts'
+
+export interface Arrived {
+  readonly request: Request
+  /** The parts of the path that the operation names. */
+  readonly params: Readonly<Record<string, string>>
+  readonly address: string
+  readonly base: string
+}
+
+export interface Gates {
+  readonly authenticate: Authenticate
+  readonly throttle: Throttle
+}
+
+/** For operations that are open to everybody. */
+const NOBODY: Principal = { name: 'anybody', scope: 'read', workspace: null, keyId: null }
+/** Of those who have not said who they are: a key to sign in with is all that they can send. */
+const MAX_UNKNOWN = 4096
+const REQUEST_ID = /^[\w.-]{1,64}$/
+
+export const requestIdOf = (request: Request): string => {
+  const given = request.headers.get('x-request-id')
+  return given !== null && REQUEST_ID.test(given) ? given : `req_${randomUUID()}`
+}
+
+/** Never throws: whatever goes wrong becomes an answer. */
+export async function dispatch(parts: Parts, gates: Gates, { route, arrived }: Dispatched): Promise<Response> {
+  const requestId = requestIdOf(arrived.request)
+  try {
+    const asked = await admitted({ parts, gates, route }, arrived, requestId)
+    const reply = await done(parts, route, asked)
+    // Nobody reads the body of an answer to HEAD, and so nobody would ever end it.
+    if (arrived.request.method === 'HEAD') await reply.raw?.body?.cancel()
+    return responseOf(reply, requestId)
+  } catch (error) {
+    const { problem, headers, isOurs } = problemOf(error, requestId)
+    if (isOurs) parts.core.settings.logger.error(`${route.operation.id} failed`, { requestId, error })
+    return problemResponse(problem, headers)
+  }
+}
+
+export interface Dispatched {
+  readonly route: Route
+  readonly arrived: Arrived
+}
+
+interface Entrance {
+  readonly parts: Parts
+  readonly gates: Gates
+  readonly route: Route
+}
+
+/** Everything that can be refused without doing anything. */
+async function admitted({ parts, gates, route }: Entrance, arrived: Arrived, requestId: string): Promise<Asked> {
+  const { operation } = route
+  const { request, address, base } = arrived
+  const principal = await gates.authenticate(request, address)
+  const who = principal ?? NOBODY
+  // Whoever restarts what does not answer must not be led to do so by a crowd.
+  const seconds = operation.id === 'healthz' ? 0 : gates.throttle.take(principal ? callerOf(principal) : address)
+  if (seconds > 0) throw tooMany(seconds)
+  if (operation.scope !== 'none') refuseScope(operation, principal)
+  const params = operation.params && validated(operation.params, arrived.params, '{}')
+  const query = operation.query ? validated(operation.query, queryOf(request), '?') : refuseQuery(request)
+  const body =
+    request.method === 'GET' || request.method === 'HEAD'
+      ? undefined
+      : await readBody(request, { maxBytes: Math.min(parts.settings.maxBodyBytes, principal ? Infinity : MAX_UNKNOWN) })
+  if (body !== undefined && !operation.body) throw new Refusal('REQUEST_INVALID', 'this request takes no body')
+  const read = operation.body && validated(operation.body, body ?? {})
+  return { params, query, body: read, principal: who, request, requestId, address, base } as unknown as Asked
+}
+
+function refuseScope({ scope, reach, id }: Operation, principal: Principal | null): void {
+  if (!principal)
+    throw new Refusal('UNAUTHENTICATED', 'this needs a key', {
+      hint: 'send authorization: Bearer evt_…; make a key with: everytick keys create',
+      headers: { 'www-authenticate': 'Bearer' },
+    })
+  if (scope !== 'none' && !mayDo(principal.scope, scope))
+    throw new Refusal('FORBIDDEN', `${id} needs a key with scope ${scope}; this one has ${principal.scope}`)
+  if (reach === 'fleet' && principal.workspace !== null)
+    throw new Refusal('FORBIDDEN', `${id} concerns all workspaces, and this key is bound to one`)
+}
+
+function queryOf(request: Request): Record<string, string> {
+  // Without a prototype, so that every name is a name like any other.
+  const query: Record<string, string> = Object.create(null)
+  for (const [name, value] of new URL(request.url).searchParams) {
+    if (Object.hasOwn(query, name))
+      throw new Refusal('REQUEST_INVALID', `?${name.slice(0, 60)} is given twice`, { hint: 'join values by commas' })
+    query[name] = value
+  }
+  return query
+}
+
+function refuseQuery(request: Request): undefined {
+  const [name] = Object.keys(queryOf(request))
+  if (name !== undefined) throw new Refusal('REQUEST_INVALID', `?${name.slice(0, 60)} is not known`)
+  return undefined
+}
+
+/** With an Idempotency-Key the answer of the first time, otherwise by doing it. */
+async function done(parts: Parts, route: Route, asked: Asked): Promise<Reply> {
+  const key = asked.request.headers.get('idempotency-key')
+  if (key === null || route.operation.method !== 'post' || route.operation.action === undefined)
+    return recorded(parts, route, asked)
+  const store = await parts.core.store()
+  const { principal, request } = asked
+  const who = callerOf(principal)
+  const said = `${request.method} ${new URL(request.url).pathname}\n${JSON.stringify(asked.body ?? null)}`
+  const begun = await begin(store.documents, { who, key, said }, await store.now())
+  if (begun.kept) {
+    const { status, headers, body } = begun.kept
+    return { status, body, headers: { ...headers, 'idempotency-replayed': 'true' }, change: 'none' }
+  }
+  let reply: Reply
+  try {
+    reply = await handled(parts, route, asked)
+  } catch (error) {
+    await begun.abandon()
+    throw error
+  }
+  const { status, headers = {}, body, repeated = body } = reply
+  const kept: Kept = { status, headers, body: plain(repeated) }
+  try {
+    await record(parts, { route, asked, reply })
+  } finally {
+    // It was done, whatever became of its record: whoever asks again must not do it again.
+    await begun.finish(kept)
+  }
+  return reply
+}
+
+async function recorded(parts: Parts, route: Route, asked: Asked): Promise<Reply> {
+  const reply = await handled(parts, route, asked)
+  await record(parts, { route, asked, reply })
+  return reply
+}
+
+async function handled({ jobs }: Parts, { operation, handle }: Route, asked: Asked): Promise<Reply> {
+  // Whatever shows a payload must know what of it is secret.
+  if (operation.scope !== 'none') await jobs.refresh()
+  const reply = await handle(asked)
+  if (operation.action !== undefined && reply.change === undefined)
+    throw new Error(`${operation.id} did not say what it changed`)
+  return reply
+}
+
+interface Answered {
+  readonly route: Route
+  readonly asked: Asked
+  readonly reply: Reply
+}
+
+/** Every change is on record before anybody is told that it was made. */
+async function record({ core }: Parts, { route, asked, reply }: Answered): Promise<void> {
+  const { action } = route.operation
+  const { change } = reply
+  if (action === undefined || change === undefined || change === 'none') return
+  const { workspace, target, before, after } = change
+  const { principal, requestId, address } = asked
+  const origin: Json = { requestId, address, keyId: principal.keyId }
+  await (await core.store()).auditLog.append({
+    ...{ workspace, actor: principal.name, action, target, origin },
+    before: plain(before),
+    after: plain(after),
+  })
+}
+
+/** For every answer: nothing here is for caches, frames or guesses about its type. */
+export const SAFETY: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
+
+function responseOf({ status, body, headers = {}, raw }: Reply, requestId: string): Response {
+  if (raw) {
+    for (const [name, value] of Object.entries({ ...SAFETY, 'x-request-id': requestId }))
+      if (!raw.headers.has(name)) raw.headers.set(name, value)
+    return raw
+  }
+  const type = body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }
+  const all = { ...SAFETY, 'x-request-id': requestId, ...type, ...headers }
+  return new Response(body === undefined ? null : JSON.stringify(body), { status, headers: all })
+}
+
+export function problemResponse(problem: Problem, headers: Readonly<Record<string, string>> = {}): Response {
+  const type = { 'content-type': 'application/problem+json; charset=utf-8', 'x-request-id': problem.requestId }
+  return new Response(JSON.stringify(problem), { status: problem.status, headers: { ...SAFETY, ...type, ...headers } })
+}

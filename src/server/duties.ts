@@ -1,0 +1,54 @@
+/** The work that goes with a server and that one node is enough for, each under a lease of its own; what each does is a file of its own. */
+import { leadership } from '../engine/leadership.ts'
+import { createLoop } from '../engine/loop.ts'
+import type { Store } from '../store/contract/store.ts'
+import type { Parts } from './parts.ts'
+
+export interface Duty {
+  /** Of its lease. */
+  readonly name: string
+  /** One bounded step; answers in how many milliseconds the next is due. It may be done twice when a lease changes hands. */
+  pass(store: Store): Promise<number>
+}
+
+export interface Duties {
+  /** Runs the next pass of a duty now, if this node has it. */
+  wake(name: string): void
+  stop(): Promise<void>
+}
+
+const LEASE_MS = 10_000
+/** How often those who do not lead look whether they do. */
+const STANDBY_MS = 3000
+
+export function startDuties({ core, settings, ending }: Parts, duties: readonly Duty[]): Duties {
+  const holder = `server-${core.newId()}`
+  const looked = settings.duties ? duties : []
+  const running = looked.map((duty) => {
+    let lead: ReturnType<typeof leadership> | null = null
+    const loop = createLoop({
+      timers: core.timers,
+      async pass() {
+        const store = await core.store()
+        lead ??= leadership({ locks: store.locks, clock: core.clock, name: duty.name, holder, leaseMs: LEASE_MS })
+        if (!(await lead.leads())) return STANDBY_MS
+        // The lease is renewed at each look, so no pause may be longer than it lasts.
+        return Math.min(await duty.pass(store), LEASE_MS / 2)
+      },
+      onError(error, retryInMs) {
+        // A store that is closed while a pass is under way is how things end.
+        if (!ending.aborted) core.hub.tell({ kind: 'engine.error', where: duty.name, error, retryInMs })
+      },
+    })
+    loop.start()
+    const stop = async (): Promise<void> => {
+      await loop.stop()
+      await lead?.release().catch(() => {})
+    }
+    return { name: duty.name, loop, stop }
+  })
+  return {
+    wake: (name) => running.find((each) => each.name === name)?.loop.wake(),
+    stop: async () => void (await Promise.all(running.map(({ stop }) => stop()))),
+  }
+}

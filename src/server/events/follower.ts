@@ -1,0 +1,145 @@
+/** One who follows: gathers what is to be sent, sends it at most four times a second and only while the other end reads, and gives up on those who do not. */
+import type { Timers } from '../../time/timers.ts'
+import type { Principal } from '../principal.ts'
+import { hears, type LiveEvent, positionOf, resyncText, type Wish } from './event.ts'
+
+export interface Follower {
+  readonly principal: Principal
+  /** What happens now; it is held back until `begin` has said what came before. */
+  offer(events: readonly LiveEvent[]): void
+  /** What they missed up to an instant, null when it was too much: from here on they hear what is offered. */
+  begin(missed: readonly LiveEvent[] | null, untilAt: number): void
+  /** Tells them that too much was missed, and that they should read everything anew. */
+  resync(at: number): void
+  /** A sign of life, and up to when they have been told everything, if that is known. */
+  beat(toldUntilAt: number | null): void
+  /** The other end wants more. */
+  pump(): void
+  close(): void
+}
+
+/** The way to the other end. */
+export interface Outlet {
+  /** Whether the other end waits for something to read. */
+  ready(): boolean
+  write(text: string): void
+  end(): void
+}
+
+export interface FollowerOptions {
+  readonly principal: Principal
+  readonly wish: Wish
+  readonly timers: Timers
+  readonly outlet: Outlet
+  readonly onClose: () => void
+}
+
+const GATHER_MS = 250
+/** More than this at once, and reading everything anew is less work. */
+export const MAX_WAITING = 20_000
+/** Of one write, so that what is under way to 500 who read slowly is not much. */
+const CHUNK_LENGTH = 65_536
+const OPENING = 'retry: 2000\n\n'
+
+export function createFollower({ principal, wish, timers, outlet, onClose }: FollowerOptions): Follower {
+  let waiting: string[] = [OPENING]
+  /** How many of those that wait are to be sent now; the others wait for the next time. */
+  let due = 1
+  let held: LiveEvent[] | null = []
+  /** Whether something could not be held back. */
+  let lost = false
+  /** What was sent as missed may be offered once more a moment later. */
+  let known: ReadonlySet<string | null> = new Set()
+  let cancel: (() => void) | null = null
+  let stalled = false
+  let closed = false
+
+  const close = (): void => {
+    if (closed) return
+    closed = true
+    cancel?.()
+    waiting = []
+    held = null
+    onClose()
+    outlet.end()
+  }
+  const pump = (): void => {
+    let taken = 0
+    while (!closed && taken < due && outlet.ready()) {
+      let text = ''
+      while (taken < due && text.length < CHUNK_LENGTH) text += waiting[taken++]
+      outlet.write(text)
+    }
+    waiting.splice(0, taken)
+    due -= taken
+    if (due === 0 && waiting.length > 0) later()
+  }
+  const flush = (): void => {
+    cancel = null
+    due = waiting.length
+    pump()
+  }
+  const later = (): void => {
+    if (!closed && due === 0) cancel ??= timers.set(GATHER_MS, flush)
+  }
+  const say = (texts: readonly string[]): void => {
+    for (const text of texts) waiting.push(text)
+    if (waiting.length > 0) later()
+  }
+  const resync = (at: number): void => {
+    waiting = [...waiting.slice(0, waiting[0] === OPENING ? 1 : 0), resyncText(at)]
+    due = Math.min(due, waiting.length)
+    later()
+  }
+  const isTooMuch = (at: number): boolean => {
+    if (waiting.length <= MAX_WAITING) return false
+    if (due > 0 && !outlet.ready()) close()
+    else resync(at)
+    return true
+  }
+  const heard = (events: readonly LiveEvent[]): LiveEvent[] => events.filter((event) => hears(event, principal, wish))
+  const tell = (events: readonly LiveEvent[]): void => {
+    const news = events.filter(({ id }) => id === null || !known.has(id))
+    say(news.map(({ text }) => text))
+    const last = news.at(-1)
+    if (last) isTooMuch(last.at)
+  }
+
+  return {
+    principal,
+    pump() {
+      stalled = false
+      pump()
+    },
+    close,
+    resync(at) {
+      if (held !== null) lost = true
+      else if (!closed) resync(at)
+    },
+    offer(events) {
+      if (closed) return
+      if (held === null) tell(heard(events))
+      else if (held.length > MAX_WAITING) lost = true
+      else for (const event of heard(events)) held.push(event)
+    },
+    begin(missed, untilAt) {
+      if (closed || held === null) return
+      const meanwhile = held
+      held = null
+      if (missed === null || lost) return resync(untilAt)
+      const theirs = heard(missed)
+      known = new Set(theirs.map(({ id }) => id))
+      say(theirs.map(({ text }) => text))
+      // So that somebody who has heard nothing yet can go on from here too.
+      say([`id: ${positionOf(untilAt)}\n\n`])
+      tell(meanwhile)
+    },
+    beat(toldUntilAt) {
+      if (closed) return
+      if (stalled) return close()
+      stalled = !outlet.ready()
+      known = new Set()
+      say([toldUntilAt === null || held !== null ? ': beat\n\n' : `id: ${positionOf(toldUntilAt)}\n: beat\n\n`])
+    },
+  }
+}

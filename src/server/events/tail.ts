@@ -1,0 +1,196 @@
+/** Reads what happens, for as long as anybody follows, and hands it to all of them; where it comes from is the feed of the store. */
+import { createLoop, type Loop } from '../../engine/loop.ts'
+import type { FeedEntry } from '../../store/contract/feed.ts'
+import type { Store } from '../../store/contract/store.ts'
+import type { Parts } from '../parts.ts'
+import { eventOf, idOf, instantOf, type LiveEvent, textOf } from './event.ts'
+import type { Follower } from './follower.ts'
+import { createReplay, MAX_REPLAYED } from './replay.ts'
+
+export interface Tail {
+  /** From now on, or from what they heard last. */
+  join(follower: Follower, lastEventId: string | null): Promise<void>
+  leave(follower: Follower): void
+  stop(): Promise<void>
+}
+
+const LOOK_MS = 300
+const BEAT_MS = 15_000
+/** With the time for which a key is remembered, those whose key was revoked hear nothing more after a second. */
+const CHECK_MS = 250
+const CHECKS_AT_ONCE = 10
+/** What is committed may carry an instant this long ago, so that the last seconds are read twice. */
+const LATE_MS = 2000
+/** Now and then a longer stretch is read again: a transaction may have stood still. */
+const VERY_LATE_MS = 30_000
+const VERY_LATE_EVERY_MS = 5000
+/** Where more happens than this, what is read again is not worth its price. */
+const MAX_SEEN = 20_000
+/** Those who come back hear this much of what they heard before once more. */
+const AGAIN_MS = 5000
+const PAGE = 5000
+const MAX_STARTS = 5000
+
+export function createTail({ core, keys, ending }: Pick<Parts, 'core' | 'keys' | 'ending'>): Tail {
+  const followers = new Set<Follower>()
+  const replay = createReplay(() => core.store())
+  /** What was told, or was there before anybody followed, with its instant. */
+  const seen = new Map<string, number>()
+  /** Up to when everything was told; null while nobody follows. */
+  let position: number | null = null
+  /** Before this, everything is left alone. */
+  let fromAt = 0
+  /** Ends with the last who leaves: a look that was under way then is for nobody. */
+  let era = 0
+  let veryLateAt = 0
+  let beatAt = 0
+  let starts: LiveEvent[] = []
+  let begun: (() => void)[] = []
+  let unhear = (): void => {}
+
+  const tellAll = (events: readonly LiveEvent[]): void => {
+    if (events.length > 0) for (const follower of [...followers]) follower.offer(events)
+  }
+  const isNews = (entry: FeedEntry): boolean => {
+    const id = idOf(entry)
+    if (seen.has(id)) return false
+    seen.set(id, entry.at)
+    return true
+  }
+  const afterAtOf = (before: number): number => {
+    const isVeryLate = core.clock.elapsed() >= veryLateAt && seen.size <= MAX_SEEN
+    if (isVeryLate) veryLateAt = core.clock.elapsed() + VERY_LATE_EVERY_MS
+    return Math.max(fromAt, before - (isVeryLate ? VERY_LATE_MS : LATE_MS))
+  }
+  const forgetOld = (now: number): void => {
+    const keptMs = seen.size > MAX_SEEN ? 2 * LATE_MS : VERY_LATE_MS + 2 * LATE_MS
+    if (keptMs < VERY_LATE_MS) fromAt = Math.max(fromAt, now - LATE_MS)
+    for (const [id, at] of seen) if (at < now - keptMs) seen.delete(id)
+  }
+
+  const look = async (store: Store): Promise<void> => {
+    const own = era
+    const now = await store.now()
+    if (own !== era) return
+    const isFirst = position === null
+    if (isFirst) fromAt = now - LATE_MS
+    let afterAt = afterAtOf(position ?? now)
+    const news: FeedEntry[] = []
+    for (;;) {
+      const page = await store.feed.between({ afterAt, untilAt: now }, { limit: PAGE })
+      if (own !== era) return
+      news.push(...page.filter(isNews))
+      const last = page.at(-1)
+      if (page.length < PAGE || !last) {
+        // What was there before is only remembered: those who come back read for themselves what they missed.
+        if (!isFirst) tellAll(news.map(eventOf))
+        break
+      }
+      // Entries of the same instant may stand on both pages; they are known by their ids.
+      if (news.length > MAX_REPLAYED || last.at - 1 <= afterAt) {
+        fromAt = now
+        for (const follower of [...followers]) follower.resync(now)
+        break
+      }
+      afterAt = last.at - 1
+    }
+    position = now
+    forgetOld(now)
+    for (const resolve of begun.splice(0)) resolve()
+  }
+
+  const dismiss = async (): Promise<void> => {
+    const ids = [...new Set([...followers].map(({ principal }) => principal.keyId))].filter((id) => id !== null)
+    const check = async (id: string): Promise<void> => {
+      if (await keys.inForce(id)) return
+      for (const follower of [...followers]) if (follower.principal.keyId === id) follower.close()
+    }
+    for (let from = 0; from < ids.length; from += CHECKS_AT_ONCE)
+      await Promise.all(ids.slice(from, from + CHECKS_AT_ONCE).map(check))
+  }
+
+  /** Goes on for as long as anybody follows. */
+  const whileFollowed = (pass: () => Promise<number>): Loop =>
+    createLoop({
+      timers: core.timers,
+      async pass() {
+        if (followers.size === 0 || ending.aborted) return Number.POSITIVE_INFINITY
+        return pass()
+      },
+      onError(error, retryInMs) {
+        if (!ending.aborted) core.hub.tell({ kind: 'engine.error', where: 'events', error, retryInMs })
+      },
+    })
+  const looking = whileFollowed(async () => {
+    tellAll(starts.splice(0))
+    await look(await core.store())
+    return LOOK_MS
+  })
+  const loops = [
+    looking,
+    whileFollowed(async () => {
+      await dismiss()
+      return CHECK_MS
+    }),
+    // On its own, since it must go on while the database is away.
+    whileFollowed(async () => {
+      const restMs = beatAt - core.clock.elapsed()
+      if (restMs > 0) return restMs
+      beatAt = core.clock.elapsed() + BEAT_MS
+      for (const follower of [...followers]) follower.beat(position)
+      return BEAT_MS
+    }),
+  ]
+
+  /** What this process begins is told only to those who are here, and once: no row says so. */
+  const hearStarts = (): void => {
+    unhear = core.hub.on('run.started', ({ run, at }) => {
+      if (starts.length >= MAX_STARTS) return
+      const { id, workspace, job, queue, schedule, attempt } = run
+      const data = { run: id, workspace, job, queue, schedule, attempt, at }
+      const text = textOf({ id: null, type: 'run.started', data })
+      starts.push({
+        ...{ id: null, at: at.getTime(), type: 'run.started', workspace, scheduleId: schedule?.id ?? null, text },
+      })
+    })
+  }
+
+  return {
+    async join(follower, lastEventId) {
+      if (ending.aborted) return follower.close()
+      if (followers.size === 0) {
+        hearStarts()
+        beatAt = core.clock.elapsed() + BEAT_MS
+      }
+      followers.add(follower)
+      // Whatever is committed from here on is told by a look, or found by the read below.
+      const first = position === null ? new Promise<void>((resolve) => begun.push(resolve)) : null
+      for (const loop of loops) {
+        loop.start()
+        if (first) loop.wake()
+      }
+      await first
+      const { workspace } = follower.principal
+      const heardAt = lastEventId === null ? null : instantOf(lastEventId)
+      if (heardAt !== null) {
+        const { events, untilAt } = await replay({ afterAt: heardAt - AGAIN_MS, workspace })
+        return follower.begin(events?.filter(({ id }) => id !== lastEventId) ?? null, untilAt)
+      }
+      const now = await (await core.store()).now()
+      follower.begin(lastEventId === null ? [] : null, now)
+    },
+    leave(follower) {
+      if (!followers.delete(follower) || followers.size > 0) return
+      unhear()
+      era++
+      position = null
+      starts = []
+      begun = []
+      seen.clear()
+    },
+    async stop() {
+      for (const follower of [...followers]) follower.close()
+      await Promise.all(loops.map((loop) => loop.stop()))
+    },
+  }
+}

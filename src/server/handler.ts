@@ -1,0 +1,40 @@
+/** A server as a function from requests to answers, for those who listen themselves. */
+import { EverytickError } from '../errors.ts'
+import { coreOf } from '../scheduler/core.ts'
+import type { Everytick } from '../scheduler.ts'
+import { createServer, type Server } from './app.ts'
+import { problemResponse, requestIdOf } from './dispatch.ts'
+import { problemOf } from './problem.ts'
+import { readServerOptions, type ServerOptions } from './settings.ts'
+
+/** To be mounted wherever requests are spoken; it ends when the app stops, and begins anew when the app was started again. */
+export function handler(app: Everytick, options: ServerOptions = {}): (request: Request) => Promise<Response> {
+  readServerOptions(options)
+  const core = coreOf(app)
+  let server: Server | null = null
+
+  /** Throws while the app is stopped: a server begun then would look after nothing, and would not hear when that changes. */
+  const begun = async (): Promise<Server> => {
+    if (server) return server
+    await core.store().catch((error: unknown) => {
+      if (error instanceof EverytickError && error.code === 'NOT_STARTED') throw error
+    })
+    if (server) return server
+    const forget = core.onStop(() => {
+      server = null
+      forget()
+    })
+    server = createServer(app, options)
+    return server
+  }
+
+  begun().catch(() => {})
+  return async (request) => {
+    try {
+      return await (await begun()).fetch(request)
+    } catch (error) {
+      const { problem, headers } = problemOf(error, requestIdOf(request))
+      return problemResponse(problem, headers)
+    }
+  }
+}

@@ -1,0 +1,206 @@
+/** API keys: made once and shown once, kept as a hash, found again by their id; what a key may do is `principal.ts`. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Json } from '../json.ts'
+import { readName } from '../options.ts'
+import type { Core } from '../scheduler/core.ts'
+import type { Document } from '../store/contract/documents.ts'
+import type { Scope } from './operation.ts'
+
+export interface Key {
+  readonly id: string
+  readonly name: string
+  readonly scope: Scope
+  /** Null: of all workspaces. */
+  readonly workspace: string | null
+  /** The beginning of the key, by which people know it again. */
+  readonly prefix: string
+  readonly createdAt: number
+  readonly createdBy: string
+  readonly expiresAt: number | null
+  readonly lastUsedAt: number | null
+  readonly revokedAt: number | null
+}
+
+export interface NewKey extends Pick<Key, 'name' | 'scope' | 'workspace'> {
+  readonly by: string
+  /** From now; null: it does not end. */
+  readonly forMs: number | null
+}
+
+export interface Keys {
+  /** The only time that the key itself is told. */
+  create(key: NewKey): Promise<{ readonly key: Key; readonly token: string }>
+  get(id: string): Promise<Key | null>
+  list(page: { readonly limit: number; readonly after?: string }): Promise<Key[]>
+  /** Answers the key as it is then, null when there is none. Twice is once. */
+  revoke(id: string): Promise<Key | null>
+  /** Answers the key to the one caller who revoked it, and null to all others. */
+  revokeOnce(id: string): Promise<Key | null>
+  /** The key that this is, if it is one that is in force. */
+  check(token: string): Promise<Key | null>
+  /** The key of this id, if it is in force. */
+  inForce(id: string): Promise<Key | null>
+  /** Whether there is any that is in force and may do everything. */
+  any(): Promise<boolean>
+}
+
+interface KeyData {
+  readonly [field: string]: Json
+  readonly name: string
+  readonly scope: Scope
+  readonly hash: string
+  readonly prefix: string
+  readonly createdBy: string
+  readonly expiresAt: number | null
+  readonly lastUsedAt: number | null
+  readonly revokedAt: number | null
+}
+
+/** A key as it was read last. */
+interface Seen {
+  readonly found: Document | null
+  /** When that was, by the clock that never goes back. */
+  readonly at: number
+  /** The store's own now of then. */
+  readonly now: number
+}
+
+/** A key that was revoked elsewhere is refused here within this time. */
+const FRESH_MS = 500
+const USED_EVERY_MS = 60_000
+const MAX_REMEMBERED = 1000
+const TAGS: Record<Scope, string> = { read: 'ro', operate: 'op', admin: 'ad' }
+const TOKEN = /^evt_(?:ro|op|ad)_([\w-]{22})([\w-]{43})$/
+const NOBODY = Buffer.alloc(32)
+
+const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')
+const shortId = (id: string): string => Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url')
+const longId = (short: string): string =>
+  Buffer.from(short, 'base64url')
+    .toString('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+
+export function createKeys(core: Core): Keys {
+  const remembered = new Map<string, Seen>()
+
+  const fresh = async (id: string): Promise<Seen> => {
+    const at = core.clock.elapsed()
+    const known = remembered.get(id)
+    if (known && at - known.at < FRESH_MS) return known
+    const store = await core.store()
+    const [found, now] = await Promise.all([store.documents.get('key', id), store.now()])
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+    const seen = { found, at, now }
+    remembered.set(id, seen)
+    return seen
+  }
+
+  const change = async (id: string, changed: (data: KeyData) => KeyData | null): Promise<Document | null> => {
+    const { documents } = await core.store()
+    for (;;) {
+      const found = await documents.get('key', id)
+      if (!found) return null
+      const { workspace, state, version } = found
+      const data = changed(dataOf(found))
+      if (!data) return null
+      const put = await documents.put({ kind: 'key', id, workspace, state, from: version, data })
+      remembered.delete(id)
+      if (put) return put
+    }
+  }
+
+  const inForce = async (id: string): Promise<Document | null> => {
+    const { found, at, now } = await fresh(id)
+    if (!found) return null
+    const { revokedAt, expiresAt } = dataOf(found)
+    // By the clock of the store, which set the end: the clocks of nodes may be wrong.
+    const isOver = expiresAt !== null && expiresAt <= now + (core.clock.elapsed() - at)
+    return revokedAt !== null || isOver ? null : found
+  }
+
+  /** For people to see; whoever asks does not wait for it. */
+  const used = (id: string): void => {
+    const seen = remembered.get(id)
+    if (!seen?.found) return
+    const { found, now } = seen
+    const { lastUsedAt } = dataOf(found)
+    if (lastUsedAt !== null && now - lastUsedAt < USED_EVERY_MS) return
+    // As old as before: that it was used says nothing about whether it was revoked.
+    remembered.set(id, { ...seen, found: { ...found, data: { ...dataOf(found), lastUsedAt: now } } })
+    change(id, (data) => ({ ...data, lastUsedAt: now })).catch(() => {})
+  }
+
+  return {
+    async create({ name, scope, workspace, by, forMs }) {
+      // Kept as an empty text, a workspace without a name would be all of them.
+      if (workspace !== null) readName(workspace, 'workspace')
+      const store = await core.store()
+      const id = core.newId()
+      const token = `evt_${TAGS[scope]}_${shortId(id)}${randomBytes(32).toString('base64url')}`
+      const data: KeyData = {
+        ...{ name, scope, createdBy: by, lastUsedAt: null, revokedAt: null },
+        hash: hashOf(token),
+        prefix: token.slice(0, 17),
+        expiresAt: forMs === null ? null : (await store.now()) + forMs,
+      }
+      const made = await store.documents.put({
+        kind: 'key',
+        id,
+        workspace: workspace ?? '',
+        state: scope,
+        from: 0,
+        data,
+      })
+      return { key: keyOf(made!), token }
+    },
+    async get(id) {
+      const found = await (await core.store()).documents.get('key', id)
+      return found && keyOf(found)
+    },
+    async list(page) {
+      return (await (await core.store()).documents.list('key', page)).map(keyOf)
+    },
+    async revoke(id) {
+      const now = await (await core.store()).now()
+      const revoked = await change(id, (data) => ({ ...data, revokedAt: data.revokedAt ?? now }))
+      return revoked && keyOf(revoked)
+    },
+    async revokeOnce(id) {
+      const now = await (await core.store()).now()
+      const revoked = await change(id, (data) => (data.revokedAt === null ? { ...data, revokedAt: now } : null))
+      return revoked && keyOf(revoked)
+    },
+    async check(token) {
+      const [, short] = TOKEN.exec(token) ?? []
+      const found = short === undefined ? null : await inForce(longId(short))
+      const expected = found ? Buffer.from(dataOf(found).hash, 'hex') : NOBODY
+      // Compared in any case, so that a wrong id takes as long as a wrong secret.
+      const fits = timingSafeEqual(Buffer.from(hashOf(token), 'hex'), expected)
+      if (!found || !fits) return null
+      used(found.id)
+      return keyOf(found)
+    },
+    async inForce(id) {
+      const found = await inForce(id)
+      if (found) used(id)
+      return found && keyOf(found)
+    },
+    async any() {
+      const store = await core.store()
+      const now = await store.now()
+      const admins = await store.documents.list('key', { state: 'admin', limit: 200 })
+      return admins.map(keyOf).some(({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt ?? now + 1) > now)
+    },
+  }
+}
+
+const dataOf = (document: Document): KeyData => document.data as unknown as KeyData
+
+function keyOf(document: Document): Key {
+  const { name, scope, prefix, createdBy, expiresAt, lastUsedAt, revokedAt } = dataOf(document)
+  const { id, workspace, createdAt } = document
+  return {
+    ...{ id, name, scope, prefix, createdAt, createdBy, expiresAt, lastUsedAt, revokedAt },
+    workspace: workspace === '' ? null : workspace,
+  }
+}

@@ -1,0 +1,47 @@
+/** Which jobs there are, here and in other processes, as far as a server must know: what it shows of them, and what of their payloads it hides. */
+import type { Core } from '../scheduler/core.ts'
+import { type PublishedJob, publishedJob, readPublishedJobs } from '../scheduler/published-jobs.ts'
+
+export interface KnownJobs {
+  /** Looks again, if that was some seconds ago. */
+  refresh(): Promise<void>
+  list(): readonly PublishedJob[]
+  /** Paths that are hidden; null when nobody has said what of this job's payloads is secret. */
+  redactOf(job: string): readonly string[] | null
+}
+
+const FRESH_MS = 5000
+
+export function createKnownJobs(core: Core): KnownJobs {
+  const own = new Map([...core.settings.ownJobs.values()].map((job) => [job.name, publishedJob(job)]))
+  let jobs = own
+  let redactions = unionOf([...own.values()])
+  let readAt: number | null = null
+  let reading: Promise<void> | null = null
+
+  const read = async (): Promise<void> => {
+    const published = await readPublishedJobs(await core.store())
+    jobs = new Map([...published, ...own.values()].map((job) => [job.name, job]))
+    redactions = unionOf([...published, ...own.values()])
+    readAt = core.clock.elapsed()
+  }
+
+  return {
+    async refresh() {
+      if (readAt !== null && core.clock.elapsed() - readAt < FRESH_MS) return
+      reading ??= read().finally(() => {
+        reading = null
+      })
+      await reading
+    },
+    list: () => [...jobs.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    redactOf: (job) => redactions.get(job) ?? null,
+  }
+}
+
+/** While builds change, what any of them calls secret is hidden. */
+function unionOf(jobs: readonly PublishedJob[]): ReadonlyMap<string, readonly string[]> {
+  const paths = new Map<string, readonly string[]>()
+  for (const { name, redact } of jobs) paths.set(name, [...new Set([...(paths.get(name) ?? []), ...redact])])
+  return paths
+}

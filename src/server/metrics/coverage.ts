@@ -1,0 +1,60 @@
+/** Which share of occurrences is accounted for, by auditing a few schedules at a time, in turn; a whole audit is `app.audit()`. */
+import type { Audited } from '../../plan/audit.ts'
+import type { Schedule } from '../../schedule/schedule.ts'
+import { auditSchedule } from '../../scheduler/audit-schedule.ts'
+import type { Store } from '../../store/contract/store.ts'
+
+/** Schedules per look, and how many make up the answer. */
+const LOOKED_AT = 5
+const REMEMBERED = 200
+const SPAN_MS = 900_000
+/** What is due is planned well within it, unless planning stands still. */
+const MARGIN_MS = 60_000
+
+export interface Sample {
+  readonly expected: number
+  readonly accounted: number
+}
+
+export interface Coverage {
+  /** Accounted / expected, of what was looked at last; null before anything was expected. */
+  look(store: Store, now: number): Promise<number | null>
+}
+
+export function createCoverage(retention: { readonly historyMs: number; readonly journalMs: number }): Coverage {
+  /** The newest of each schedule, the oldest first. */
+  const samples = new Map<string, Sample>()
+  let after: { readonly workspace: string; readonly key: string } | undefined
+  // Inside what is kept, also while the janitor is at work.
+  const spanMs = Math.min(SPAN_MS, retention.historyMs / 2, retention.journalMs / 2)
+
+  return {
+    async look(store, now) {
+      const page = await store.schedules.list({ limit: LOOKED_AT, ...(after ? { after } : {}) })
+      const last = page.at(-1)
+      after = page.length < LOOKED_AT || !last ? undefined : { workspace: last.workspace, key: last.key }
+      const untilAt = now - MARGIN_MS
+      const span = { afterAt: untilAt - spanMs, untilAt, forgottenAt: now - retention.journalMs }
+      for (const schedule of page) {
+        const found = await auditSchedule(store, schedule, span)
+        samples.delete(schedule.id)
+        if (typeof found !== 'string') samples.set(schedule.id, sampleOf(schedule, found))
+      }
+      for (const id of [...samples.keys()].slice(0, Math.max(0, samples.size - REMEMBERED))) samples.delete(id)
+      return ratioOf([...samples.values()])
+    },
+  }
+}
+
+const sampleOf = (schedule: Schedule, { expected, lost, pending }: Audited): Sample => ({
+  expected: expected + (plans(schedule) ? pending : 0),
+  accounted: expected - lost.count,
+})
+
+/** Whether its occurrences are planned as they come; those of a paused one are recorded when it goes on. */
+const plans = ({ pause, quarantine, nextAt }: Schedule): boolean => !pause && !quarantine && nextAt !== null
+
+export function ratioOf(samples: readonly Sample[]): number | null {
+  const expected = samples.reduce((sum, each) => sum + each.expected, 0)
+  return expected === 0 ? null : samples.reduce((sum, each) => sum + each.accounted, 0) / expected
+}

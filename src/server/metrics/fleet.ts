@@ -1,0 +1,122 @@
+/** Looks at the whole fleet through its store, for whoever scrapes: each part by itself, so that one that fails leaves the others; nothing is decided. */
+import type { QueueRow } from '../../store/contract/queues.ts'
+import type { Sizes } from '../../store/contract/stats.ts'
+import type { Store } from '../../store/contract/store.ts'
+import type { StoreHealth } from '../../store/contract/upkeep.ts'
+import type { Clock } from '../../time/clock.ts'
+import type { Coverage } from './coverage.ts'
+import type { DoubleFires } from './double-fires.ts'
+
+export type QueueState = Pick<QueueRow, 'name' | 'ready' | 'oldestDueAt'>
+
+/** Null for what could not be learned. */
+export interface Fleet {
+  /** Whether the store answered. */
+  readonly up: boolean
+  /** By the database's clock. */
+  readonly now: number
+  /** How far this machine's clock is ahead of the database's. */
+  readonly skewMs: number | null
+  readonly lagMs: number | null
+  readonly queues: readonly QueueState[] | null
+  readonly workers: number | null
+  readonly leadershipChanges: number | null
+  readonly orphaned: number | null
+  readonly sizes: Sizes | null
+  readonly health: StoreHealth | null
+  readonly coverage: number | null
+  readonly doubleFires: number | null
+}
+
+export const AWAY: Fleet = {
+  up: false,
+  now: 0,
+  skewMs: null,
+  lagMs: null,
+  queues: null,
+  workers: null,
+  leadershipChanges: null,
+  orphaned: null,
+  sizes: null,
+  health: null,
+  coverage: null,
+  doubleFires: null,
+}
+
+export interface FleetOptions {
+  readonly clock: Clock
+  readonly coverage: Coverage
+  readonly doubleFires: DoubleFires
+  /** Queues that this process serves, whether or not the store knows of them. */
+  readonly queues: readonly string[]
+}
+
+/** A process says every 5 seconds that it is alive. */
+const ALIVE_MS = 15_000
+/** More than this need not be counted to see that something is wrong. */
+const MOST_ORPHANS = 200
+
+export async function lookAtFleet(store: Store, options: FleetOptions): Promise<Fleet> {
+  const { clock, coverage, doubleFires } = options
+  const askedAt = clock.now()
+  const now = await store.now()
+  // Halfway between question and answer, as far as anybody can tell.
+  const skewMs = (askedAt + clock.now()) / 2 - now
+  const [lagMs, queues, workers, leadershipChanges, orphaned, sizes, health, covered, doubled] = await Promise.all([
+    known(() => lagOf(store)),
+    known(() => queuesOf(store, options.queues)),
+    known(() => workersAlive(store, now)),
+    known(() => leadershipChangesOf(store)),
+    known(() => store.claims.expired(MOST_ORPHANS).then((runs) => runs.length)),
+    known(() => store.stats.sizes()),
+    known(() => store.upkeep.health()),
+    known(() => coverage.look(store, now)),
+    known(() => doubleFires.look(store.stats.read, now)),
+  ])
+  return {
+    up: true,
+    now,
+    skewMs,
+    lagMs,
+    queues,
+    workers,
+    leadershipChanges,
+    orphaned,
+    sizes,
+    health,
+    coverage: covered,
+    doubleFires: doubled,
+  }
+}
+
+async function known<T>(look: () => Promise<T>): Promise<T | null> {
+  try {
+    return await look()
+  } catch {
+    return null
+  }
+}
+
+/** How long the earliest cursor has been overdue; cursors of a planner that keeps up lie ahead. */
+async function lagOf({ planning }: Store): Promise<number> {
+  const { now, schedules } = await planning.due({ lookaheadMs: 0, limit: 1 })
+  const first = schedules[0]
+  return first ? Math.max(0, now - first.nextAt) : 0
+}
+
+/** An empty queue is told as empty, or an alert could not see that it has become so. */
+async function queuesOf({ queues }: Store, served: readonly string[]): Promise<QueueState[]> {
+  const listed = await queues.list()
+  const names = new Set(listed.map(({ name }) => name))
+  const empty = served.filter((name) => !names.has(name)).map((name) => ({ name, ready: 0, oldestDueAt: null }))
+  return [...listed, ...empty]
+}
+
+async function workersAlive({ workers }: Store, now: number): Promise<number> {
+  return (await workers.list()).filter(({ seenAt }) => now - seenAt <= ALIVE_MS).length
+}
+
+/** The fence of a lock grows whenever it changes hands. */
+async function leadershipChangesOf({ locks }: Store): Promise<number> {
+  return (await locks.list()).find(({ name }) => name === 'planner')?.fence ?? 0
+}

@@ -1,0 +1,192 @@
+/** Makes the OpenAPI document from the table of operations, by zod's own JSON Schema; nothing in it is written twice. */
+import { z } from 'zod'
+import { ERROR_CODES } from '../errors.ts'
+import { components } from './contract/vocabulary.ts'
+import type { AnswerSpec, Operation } from './operation.ts'
+import { PROBLEM_CODES, type ProblemCode } from './problem-codes.ts'
+
+type JsonObject = Record<string, unknown>
+
+const PROBLEM = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'code', 'detail', 'requestId'],
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    code: { type: 'string', enum: [...Object.keys(PROBLEM_CODES), ...Object.keys(ERROR_CODES)] },
+    detail: { type: 'string' },
+    hint: { type: 'string' },
+    requestId: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['pointer'],
+        properties: {
+          pointer: { type: 'string' },
+          message: { type: 'string' },
+          hint: { type: 'string' },
+          span: { type: 'array', items: { type: 'integer' }, minItems: 2, maxItems: 2 },
+        },
+      },
+    },
+  },
+}
+/** Every operation may end so, whatever it does. */
+const ALWAYS: readonly ProblemCode[] = ['RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE']
+
+export interface DocumentOptions {
+  readonly version: string
+  /** Such as `/api/v1`. */
+  readonly base: string
+}
+
+export function openApiDocument(operations: readonly Operation[], { version, base }: DocumentOptions): JsonObject {
+  const schemas: JsonObject = { Problem: PROBLEM }
+  const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): JsonObject => drawn(schema, io, schemas)
+  const paths: Record<string, JsonObject> = {}
+  for (const each of operations) {
+    paths[each.path] = { ...paths[each.path], [each.method]: operationObject(each, schemaOf) }
+  }
+  const tags = [...new Set(operations.map(({ resource }) => resource))].map((name) => ({ name }))
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Everytick',
+      version,
+      description: 'Durable schedules and runs. Instants are RFC 3339 in UTC, durations text such as 5m.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: base }],
+    tags,
+    paths,
+    components: {
+      schemas,
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer', description: 'An API key, such as evt_op_…' },
+        session: { type: 'apiKey', in: 'cookie', name: 'everytick_session' },
+      },
+    },
+  }
+}
+
+type SchemaOf = (schema: z.ZodType, io: 'input' | 'output') => JsonObject
+
+function operationObject(operation: Operation, schemaOf: SchemaOf): JsonObject {
+  const { id, summary, resource, scope, reach, body, answers } = operation
+  return {
+    operationId: id,
+    summary,
+    tags: [resource],
+    ...(scope === 'none' ? { security: [] } : { security: [{ key: [] }, { session: [] }] }),
+    'x-scope': scope,
+    'x-reach': reach,
+    parameters: [
+      ...parametersIn('path', operation.params, schemaOf),
+      ...parametersIn('query', operation.query, schemaOf),
+      ...headersOf(operation),
+    ],
+    ...(body ? { requestBody: { content: { 'application/json': { schema: schemaOf(body, 'input') } } } } : {}),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(answers).map(([status, answer]) => [status, answerObject(answer, schemaOf)]),
+      ),
+      ...problemsOf(operation),
+    },
+  }
+}
+
+function parametersIn(place: 'path' | 'query', schema: z.ZodType | undefined, schemaOf: SchemaOf): JsonObject[] {
+  if (!schema) return []
+  const { properties = {}, required = [] } = schemaOf(schema, 'input') as {
+    properties?: Record<string, JsonObject>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, each]) => ({
+    ...{ name, in: place, schema: each },
+    required: place === 'path' || required.includes(name),
+    // Several values are joined by commas.
+    ...(place === 'query' && each.type === 'array' ? { style: 'form', explode: false } : {}),
+  }))
+}
+
+function headersOf({ method, action, refusals = [] }: Operation): JsonObject[] {
+  const header = (name: string, description: string): JsonObject => ({
+    ...{ name, in: 'header', description, required: false, schema: { type: 'string' } },
+  })
+  return [
+    ...(method === 'post' && action
+      ? [header('Idempotency-Key', 'The same key and body give the same answer for 24 hours.')]
+      : []),
+    ...(refusals.includes('PRECONDITION_FAILED') ? [header('If-Match', 'The ETag that was read.')] : []),
+  ]
+}
+
+function answerObject({ description, schema, mediaType, headers = [] }: AnswerSpec, schemaOf: SchemaOf): JsonObject {
+  const type = mediaType ?? 'application/json'
+  const text = type === 'application/json' ? undefined : { type: 'string' }
+  return {
+    description,
+    ...(headers.length > 0
+      ? { headers: Object.fromEntries(headers.map((name) => [name, { schema: { type: 'string' } }])) }
+      : {}),
+    ...(schema || text ? { content: { [type]: { schema: schema ? schemaOf(schema, 'output') : text } } } : {}),
+  }
+}
+
+function problemsOf({ scope, reach, params, query, body, refusals = [], action, method }: Operation): JsonObject {
+  const codes: string[] = [...ALWAYS, ...refusals]
+  if (scope !== 'none') codes.push('UNAUTHENTICATED')
+  if (scope === 'operate' || scope === 'admin' || reach === 'fleet') codes.push('FORBIDDEN')
+  if (params || query || body) codes.push('REQUEST_INVALID')
+  if (body) codes.push('BODY_INVALID', 'BODY_TOO_LARGE', 'MEDIA_TYPE')
+  if (method === 'post' && action) codes.push('IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_FLIGHT')
+  const byStatus = new Map<number, string[]>()
+  for (const code of codes) {
+    const status = statusOf(code)
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
+  return Object.fromEntries(
+    [...byStatus].map(([status, each]) => [status, { description: [...new Set(each)].join(', '), content }]),
+  )
+}
+
+const statusOf = (code: string): number =>
+  code in PROBLEM_CODES ? PROBLEM_CODES[code as ProblemCode][0] : code.endsWith('_NOT_FOUND') ? 404 : 409
+
+/** A schema, with those that have a name moved to where all can refer to them. */
+function drawn(schema: z.ZodType, io: 'input' | 'output', schemas: JsonObject): JsonObject {
+  const {
+    $defs = {},
+    $schema: _,
+    ...own
+  } = z.toJSONSchema(schema, {
+    io,
+    metadata: components,
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      const said = z.globalRegistry.get(zodSchema as unknown as z.ZodType)?.openapi as JsonObject | undefined
+      if (!said) return
+      for (const key of Object.keys(jsonSchema)) delete (jsonSchema as JsonObject)[key]
+      Object.assign(jsonSchema, said)
+    },
+  }) as JsonObject & { $defs?: JsonObject }
+  for (const [name, each] of Object.entries($defs)) schemas[name] = moved(each)
+  return moved(own) as JsonObject
+}
+
+/** References to `#/$defs/X` become ones to the components. */
+function moved(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(moved)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => key !== 'id' || typeof (value as JsonObject).id !== 'string')
+      .map(([key, each]) => [
+        key,
+        key === '$ref' && typeof each === 'string' ? each.replace('#/$defs/', '#/components/schemas/') : moved(each),
+      ]),
+  )
+}

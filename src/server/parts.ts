@@ -1,0 +1,18 @@
+/** What the routes and duties of one server share; each decides for itself what it does with it. */
+import type { Core } from '../scheduler/core.ts'
+import type { Everytick } from '../scheduler.ts'
+import type { Keys } from './keys.ts'
+import type { KnownJobs } from './known-jobs.ts'
+import type { Sessions } from './sessions.ts'
+import type { ServerSettings } from './settings.ts'
+
+export interface Parts {
+  readonly app: Everytick
+  readonly core: Core
+  readonly settings: ServerSettings
+  readonly keys: Keys
+  readonly sessions: Sessions
+  readonly jobs: KnownJobs
+  /** Aborted when the server ends: whatever goes on without end, such as a stream of events, ends then too. */
+  readonly ending: AbortSignal
+}

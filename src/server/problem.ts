@@ -1,0 +1,120 @@
+/** Turns whatever went wrong into problem+json: a code, the spot, and what to do; the words come from where it was thrown. */
+import { ERROR_CODES, type ErrorCode, EverytickError, type Span } from '../errors.ts'
+import { PROBLEM_CODES, type ProblemCode } from './problem-codes.ts'
+
+export interface Spot {
+  /** Into the body (or `?name` for a part of the query). */
+  readonly pointer: string
+  readonly message?: string
+  readonly span?: Span
+  readonly hint?: string
+}
+
+export interface Problem {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly code: ProblemCode | ErrorCode
+  readonly detail: string
+  readonly hint?: string
+  readonly errors?: readonly Spot[]
+  readonly requestId: string
+}
+
+/** Thrown by whatever refuses a request for a reason that only HTTP knows. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly code: ProblemCode
+  readonly details: {
+    readonly hint?: string
+    readonly errors?: readonly Spot[]
+    readonly headers?: Readonly<Record<string, string>>
+  }
+
+  constructor(code: ProblemCode, message: string, details: Refusal['details'] = {}) {
+    super(message)
+    this.code = code
+    this.details = details
+  }
+}
+
+export const notFound = (what: string): Refusal => new Refusal('NOT_FOUND', `there is no ${what}`)
+
+const STATUS: Partial<Record<ErrorCode, number>> = {
+  BACKFILL_NOT_FOUND: 404,
+  RUN_NOT_FOUND: 404,
+  SCHEDULE_NOT_FOUND: 404,
+  LEASE_LOST: 409,
+  LOCK_HELD: 409,
+  REVISION_CONFLICT: 412,
+  SCHEDULE_EXISTS: 409,
+  RUN_NOT_FAILED: 409,
+  JSON_TOO_LARGE: 413,
+  NOT_STARTED: 503,
+  PACKAGE_MISSING: 503,
+  SCHEMA_OUTDATED: 503,
+  SCHEMA_TOO_NEW: 503,
+  SQLITE_MISSING: 503,
+  STORE_UNREACHABLE: 503,
+  TIMING_STUCK: 500,
+  WAIT_TIMEOUT: 503,
+}
+/** What the caller wrote, and the engine refused. */
+const WRITTEN_WRONG = 422
+
+/** Which part of a schedule an error of the engine speaks of. */
+function pointerOf(code: ErrorCode): string {
+  if (code.startsWith('CRON_')) return '/cron'
+  return { TIMEZONE_UNKNOWN: '/timezone', PAYLOAD_INVALID: '/payload', JOB_UNKNOWN: '/job' }[code as string] ?? ''
+}
+
+export interface Told {
+  readonly problem: Problem
+  readonly headers: Readonly<Record<string, string>>
+  /** Whether the fault is ours, and so a line of the log is due. */
+  readonly isOurs: boolean
+}
+
+export function problemOf(error: unknown, requestId: string): Told {
+  if (error instanceof Refusal) {
+    const { hint, errors, headers = {} } = error.details
+    const [status, title] = PROBLEM_CODES[error.code]
+    return {
+      problem: made({ code: error.code, status, title, error, hint, errors, requestId }),
+      headers,
+      isOurs: false,
+    }
+  }
+  if (error instanceof EverytickError) {
+    const { code, hint, span } = error
+    const status = STATUS[code] ?? WRITTEN_WRONG
+    const spot = { pointer: pointerOf(code), ...(span ? { span } : {}), ...(hint ? { hint } : {}) }
+    const errors = status === WRITTEN_WRONG ? [spot] : undefined
+    const title = sentence(ERROR_CODES[code])
+    const headers = status === 503 ? { 'retry-after': '1' } : {}
+    return { problem: made({ code, status, title, error, hint, errors, requestId }), headers, isOurs: status >= 500 }
+  }
+  // What went wrong inside is for our log: it may tell of rows and addresses.
+  const [status, title] = PROBLEM_CODES.INTERNAL
+  const blank = new Error('the fault is ours; its request id stands in the log')
+  return { problem: made({ code: 'INTERNAL', status, title, error: blank, requestId }), headers: {}, isOurs: true }
+}
+
+interface Parts extends Pick<Problem, 'code' | 'status' | 'title' | 'requestId'> {
+  readonly error: Error
+  readonly hint?: string | undefined
+  readonly errors?: readonly Spot[] | undefined
+}
+
+const made = ({ code, status, title, error, hint, errors, requestId }: Parts): Problem => ({
+  type: `/docs/errors/${code}`,
+  title,
+  status,
+  code,
+  detail: error.message,
+  ...(hint === undefined ? {} : { hint }),
+  ...(errors === undefined ? {} : { errors }),
+  requestId,
+})
+
+const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}`

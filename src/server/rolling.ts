@@ -1,0 +1,12 @@
+/** Keeps the sums over what has ended up to date, so that a day of runs is a few hundred rows to read. */
+import type { Duty } from './duties.ts'
+
+const REST_MS = 5000
+
+export const rolling: Duty = {
+  name: 'server-rolling',
+  async pass(store) {
+    const { more } = await store.stats.roll()
+    return more ? 0 : REST_MS
+  },
+}

@@ -1,0 +1,104 @@
+/** Carries out what is asked of alert rules over HTTP; what a rule may say is read in `observe/read-alert-rule.ts`. */
+import { type AlertRule, kindOfDefault } from '../../observe/alert-rule.ts'
+import { readRule, writtenRule } from '../../observe/read-alert-rule.ts'
+import { refused } from '../../options.ts'
+import type { DocumentStore } from '../../store/contract/documents.ts'
+import { allRules, MAX_RULES, oneRule, ruleData, storedRules } from '../alerting/rules.ts'
+import * as contract from '../contract/alert-rules.ts'
+import type { Parts } from '../parts.ts'
+import { home, type Principal, sees } from '../principal.ts'
+import { notFound, Refusal } from '../problem.ts'
+import { type Asked, ok, type Route, route } from '../route.ts'
+
+type Fields = Asked<typeof contract.putAlertRule>['body']
+
+const ruleBody = (rule: AlertRule, stored: boolean): Readonly<Record<string, unknown>> => ({
+  id: rule.id,
+  ...writtenRule(rule),
+  workspace: rule.workspace === '' ? null : rule.workspace,
+  isDefault: !stored && kindOfDefault(rule.id) !== undefined,
+})
+
+/** The fleet's, unless somebody says whose it is or may only speak for one. */
+export const placeOf = (principal: Principal, asked: string | undefined): string =>
+  asked === undefined && principal.workspace === null ? '' : home(principal, asked)
+
+export function alertRuleRoutes({ core }: Pick<Parts, 'core'>): readonly Route[] {
+  const documents = async (): Promise<DocumentStore> => (await core.store()).documents
+
+  const seen = async (principal: Principal, id: string) => {
+    const found = await oneRule(await documents(), id)
+    if (found && !sees(principal, found.rule.workspace)) throw notFound(`rule ${id}`)
+    return found
+  }
+
+  /** A rule that names a channel that is not there would tell nobody. */
+  const checkChannels = async (principal: Principal, { channels }: AlertRule): Promise<void> => {
+    for (const id of channels ?? []) {
+      const channel = await (await documents()).get('channel', id)
+      if (!channel || !sees(principal, channel.workspace))
+        throw new Refusal('REQUEST_INVALID', `there is no channel ${id}`, {
+          errors: [{ pointer: '/channels', message: `there is no channel ${id}` }],
+        })
+    }
+  }
+
+  const write = async (rule: AlertRule, from: number): Promise<void> => {
+    const store = await documents()
+    if (from === 0 && (await storedRules(store)).length >= MAX_RULES)
+      throw new Refusal('NOT_ACCEPTABLE_STATE', `there are ${MAX_RULES} rules already`)
+    const { id, workspace } = rule
+    const written = await store.put({ kind: 'alert_rule', id, workspace, state: '', data: ruleData(rule), from })
+    if (!written) throw new Refusal('PRECONDITION_FAILED', 'the rule was changed meanwhile', { hint: 'read it again' })
+  }
+
+  const read = (place: { readonly id: string; readonly workspace: string }, { workspace: _, ...fields }: Fields) =>
+    readRule(place, Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)))
+
+  const changeOf = (after: AlertRule, before: AlertRule | null = null) => ({
+    workspace: after.workspace,
+    target: `alert rule ${after.id}`,
+    before: before && writtenRule(before),
+    after: writtenRule(after),
+  })
+
+  return [
+    route(contract.listAlertRules, async ({ principal }) => {
+      const store = await documents()
+      const stored = new Set((await storedRules(store)).map(({ id }) => id))
+      const rules = (await allRules(store)).filter(({ workspace }) => sees(principal, workspace))
+      return ok({ data: rules.map((rule) => ruleBody(rule, stored.has(rule.id))) })
+    }),
+    route(contract.createAlertRule, async ({ body, principal, base }) => {
+      const rule = read({ id: core.newId(), workspace: placeOf(principal, body.workspace) }, body)
+      await checkChannels(principal, rule)
+      await write(rule, 0)
+      const headers = { location: `${base}/alert-rules/${rule.id}` }
+      return { status: 201, body: ruleBody(rule, true), headers, change: changeOf(rule) }
+    }),
+    route(contract.getAlertRule, async ({ params, principal }) => {
+      const found = await seen(principal, params.id)
+      if (!found) throw notFound(`rule ${params.id}`)
+      return ok(ruleBody(found.rule, found.version > 0))
+    }),
+    route(contract.putAlertRule, async ({ params, body, principal }) => {
+      const found = await seen(principal, params.id)
+      if (!found) throw notFound(`rule ${params.id}`)
+      const { workspace } = found.rule
+      if (body.workspace !== undefined && body.workspace !== workspace)
+        throw refused('a rule stays in its workspace', 'add another one there')
+      const rule = read({ id: params.id, workspace }, body)
+      await checkChannels(principal, rule)
+      await write(rule, found.version)
+      return { status: 200, body: ruleBody(rule, true), change: changeOf(rule, found.rule) }
+    }),
+    route(contract.deleteAlertRule, async ({ params, principal }) => {
+      const found = await seen(principal, params.id)
+      if (!found) throw notFound(`rule ${params.id}`)
+      const { rule, version } = found
+      const removed = version > 0 && (await (await documents()).remove('alert_rule', rule.id))
+      const { after: before, ...change } = changeOf(rule)
+      return { status: 204, change: removed ? { ...change, before, after: null } : 'none' }
+    }),
+  ]
+}

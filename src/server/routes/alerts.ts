@@ -1,0 +1,111 @@
+/** Carries out what is asked of alerts over HTTP; how an alert may be moved is decided in `observe/alert.ts`. */
+import { type Alert, acknowledged, muted, resolved, unmuted } from '../../observe/alert.ts'
+import { readDuration, readInstantOption, refused } from '../../options.ts'
+import { alertOf, moveAlert } from '../alerting/alerts.ts'
+import { allChannels, tell } from '../alerting/notifications.ts'
+import { oneRule } from '../alerting/rules.ts'
+import * as contract from '../contract/alerts.ts'
+import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
+import { fromCursor, isIdPosition, pageOf } from '../cursor.ts'
+import type { Parts } from '../parts.ts'
+import { type Principal, sees, visible } from '../principal.ts'
+import { notFound, Refusal } from '../problem.ts'
+import { ok, type Reply, type Route, route } from '../route.ts'
+
+/** Longer than that is switching the rule off. */
+const MAX_MUTE_MS = 366 * 86_400_000
+
+const dateOf = (at: number | null): Date | null => (at === null ? null : new Date(at))
+const actOf = (act: Alert['resolved']) => act && { by: act.by, at: new Date(act.at) }
+
+const alertBody = (alert: Alert): Readonly<Record<string, unknown>> => {
+  const { id, ruleId: rule, kind, severity, workspace, subject, title, values, state } = alert
+  return {
+    ...{ id, rule, kind, severity, workspace: workspace === '' ? null : workspace, subject, title, values, state },
+    openedAt: new Date(alert.openedAt),
+    seenAt: new Date(alert.seenAt),
+    clearedAt: dateOf(alert.clearedAt),
+    acknowledged: actOf(alert.acknowledged),
+    resolved: actOf(alert.resolved),
+    mutedUntil: dateOf(alert.mutedUntil),
+  }
+}
+
+export function alertRoutes({ core }: Pick<Parts, 'core'>): readonly Route[] {
+  const known = async (principal: Principal, id: string): Promise<Alert> => {
+    const found = await (await core.store()).documents.get('alert', id)
+    if (found && sees(principal, found.workspace)) return alertOf(found).alert
+    throw notFound(`alert ${id}`)
+  }
+
+  /** `move` answers null where it does not apply; that is a refusal for an alert that is over, and nothing to do otherwise. */
+  const moved = async (
+    { principal, id }: { readonly principal: Principal; readonly id: string },
+    move: (alert: Alert) => Alert | null,
+  ): Promise<Reply> => {
+    const seen = await known(principal, id)
+    const change = await moveAlert((await core.store()).documents, id, move)
+    if (change === undefined) throw notFound(`alert ${id}`)
+    if (change === null) {
+      if (seen.state === 'resolved') throw new Refusal('NOT_ACCEPTABLE_STATE', 'the alert is resolved')
+      return { ...ok(alertBody(await known(principal, id))), change: 'none' }
+    }
+    const { before, after } = change
+    const target = `alert ${id}`
+    const record = { workspace: before.workspace, target, before: alertBody(before), after: alertBody(after.alert) }
+    return { ...ok(alertBody(after.alert)), change: record }
+  }
+
+  return [
+    route(contract.listAlerts, async ({ query, principal }) => {
+      const { limit = DEFAULT_LIMIT, cursor, state } = query
+      const after = fromCursor(cursor, isIdPosition)
+      const found = await (await core.store()).documents.list('alert', {
+        ...visible(principal, query.workspace),
+        ...(state === undefined ? {} : { state }),
+        ...(after ? { after: after.id } : {}),
+        limit: limit + 1,
+      })
+      return ok(
+        pageOf(found, limit, { item: (each) => alertBody(alertOf(each).alert), position: ({ id }) => ({ id }) }),
+      )
+    }),
+    route(contract.getAlert, async ({ params, principal }) => ok(alertBody(await known(principal, params.id)))),
+    route(contract.acknowledgeAlert, async ({ params, principal }) => {
+      const act = { by: principal.name, at: await (await core.store()).now() }
+      return moved({ principal, id: params.id }, (alert) => acknowledged(alert, act))
+    }),
+    route(contract.muteAlert, async ({ params, body, principal }) => {
+      const until = untilOf(body, await (await core.store()).now())
+      return moved({ principal, id: params.id }, (alert) => muted(alert, until))
+    }),
+    route(contract.unmuteAlert, async ({ params, principal }) => moved({ principal, id: params.id }, unmuted)),
+    route(contract.resolveAlert, async ({ params, principal }) => {
+      const store = await core.store()
+      const now = await store.now()
+      const before = await known(principal, params.id)
+      // Twice is once.
+      if (before.state === 'resolved') return { ...ok(alertBody(before)), change: 'none' }
+      const reply = await moved({ principal, id: params.id }, (alert) =>
+        resolved(alert, { by: principal.name, at: now }),
+      )
+      const { documents } = store
+      // Whoever looks after alerts would do it too, a little later.
+      const [channels, rule] = await Promise.all([allChannels(documents), oneRule(documents, before.ruleId)])
+      await tell(documents, await known(principal, params.id), { channels, rule: rule?.rule, now })
+      return reply
+    }),
+  ]
+}
+
+function untilOf(
+  body: { readonly until?: string | undefined; readonly for?: string | undefined },
+  now: number,
+): number {
+  const { until, for: duration } = body
+  if ((until === undefined) === (duration === undefined))
+    throw refused('say until when or for how long', 'pass until or for')
+  const at = until === undefined ? now + readDuration(duration, 'for', 1000) : readInstantOption(until, 'until')
+  if (at > now && at <= now + MAX_MUTE_MS) return at
+  throw refused('a mute ends within a year, and not in the past')
+}

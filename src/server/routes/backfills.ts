@@ -1,0 +1,29 @@
+/** Shows and ends backfills over HTTP. */
+import type { BackfillView } from '../../scheduler/backfills.ts'
+import * as contract from '../contract/backfills.ts'
+import type { Parts } from '../parts.ts'
+import { type Principal, sees } from '../principal.ts'
+import { notFound } from '../problem.ts'
+import { ok, type Route, route } from '../route.ts'
+
+export function backfillRoutes({ app }: Parts): readonly Route[] {
+  const known = async (principal: Principal, id: string): Promise<BackfillView> => {
+    const found = await app.backfills.get(id)
+    if (found && sees(principal, found.workspace)) return found
+    throw notFound(`backfill ${id}`)
+  }
+  return [
+    route(contract.getBackfill, async ({ params, principal }) => ok(await known(principal, params.id))),
+    route(contract.cancelBackfill, async ({ params, principal }) => {
+      const before = await known(principal, params.id)
+      const cancelled = await app.backfills.cancel(params.id, { by: principal.name })
+      const body = await known(principal, params.id)
+      const target = `backfill ${params.id}`
+      return {
+        status: 200,
+        body,
+        change: cancelled ? { workspace: body.workspace, target, before, after: body } : 'none',
+      }
+    }),
+  ]
+}

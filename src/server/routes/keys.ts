@@ -1,0 +1,84 @@
+/** Carries out what is asked of API keys over HTTP; how they are kept and checked is `keys.ts` of the server. */
+import { readDuration } from '../../options.ts'
+import * as contract from '../contract/keys.ts'
+import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
+import { fromCursor, isIdPosition, pageOf } from '../cursor.ts'
+import type { Key } from '../keys.ts'
+import type { Parts } from '../parts.ts'
+import { notFound, Refusal } from '../problem.ts'
+import { ok, type Route, route } from '../route.ts'
+
+const dateOf = (at: number | null): Date | null => (at === null ? null : new Date(at))
+
+const keyBody = (key: Key): Readonly<Record<string, unknown>> => ({
+  ...key,
+  createdAt: new Date(key.createdAt),
+  expiresAt: dateOf(key.expiresAt),
+  lastUsedAt: dateOf(key.lastUsedAt),
+  revokedAt: dateOf(key.revokedAt),
+})
+
+const lifeOf = (expiresIn: string | undefined): number | null =>
+  expiresIn === undefined ? null : readDuration(expiresIn, 'expiresIn', 1000)
+
+export function keyRoutes({ core, keys }: Parts): readonly Route[] {
+  const known = async (id: string): Promise<Key> => {
+    const key = await keys.get(id)
+    if (key) return key
+    throw notFound(`key ${id}`)
+  }
+  const fresh = (made: { readonly key: Key; readonly token: string }, base: string, before?: Key) => ({
+    status: 201,
+    body: { ...keyBody(made.key), token: made.token },
+    repeated: { ...keyBody(made.key), token: null },
+    headers: { location: `${base}/api-keys/${made.key.id}` },
+    change: {
+      workspace: made.key.workspace ?? '',
+      target: `key ${made.key.name}`,
+      before: before && keyBody(before),
+      after: keyBody(made.key),
+    },
+  })
+
+  return [
+    route(contract.listKeys, async ({ query }) => {
+      const { limit = DEFAULT_LIMIT, cursor } = query
+      const after = fromCursor(cursor, isIdPosition)
+      const found = await keys.list({ limit: limit + 1, ...(after ? { after: after.id } : {}) })
+      return ok(pageOf(found, limit, { item: keyBody, position: ({ id }) => ({ id }) }))
+    }),
+    route(contract.createKey, async ({ body, principal, base }) => {
+      const { name, scope, workspace = null, expiresIn } = body
+      const made = await keys.create({ name, scope, workspace, by: principal.name, forMs: lifeOf(expiresIn) })
+      return fresh(made, base)
+    }),
+    route(contract.getKey, async ({ params }) => ok(keyBody(await known(params.id)))),
+    route(contract.revokeKey, async ({ params }) => {
+      const before = await known(params.id)
+      const after = await keys.revokeOnce(params.id)
+      const target = `key ${before.name}`
+      const change = {
+        workspace: before.workspace ?? '',
+        target,
+        before: keyBody(before),
+        after: after && keyBody(after),
+      }
+      return { status: 204, change: after ? change : 'none' }
+    }),
+    route(contract.rollKey, async ({ params, body, principal, base }) => {
+      const before = await known(params.id)
+      const over = new Refusal('NOT_ACCEPTABLE_STATE', 'the key was revoked; make a new one')
+      if (before.revokedAt !== null) throw over
+      const { name, scope, workspace } = before
+      const now = await (await core.store()).now()
+      // What was to end still ends then, unless another end is named.
+      const left = before.expiresAt === null ? null : Math.max(1, before.expiresAt - now)
+      const forMs = body.expiresIn === undefined ? left : lifeOf(body.expiresIn)
+      const made = await keys.create({ name, scope, workspace, by: principal.name, forMs })
+      if (await keys.revokeOnce(before.id)) return fresh(made, base, before)
+      // Somebody else was quicker: of one key there is one that follows.
+      await keys.revoke(made.key.id)
+      throw over
+    }),
+  ]
+}

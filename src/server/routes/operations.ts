@@ -1,0 +1,67 @@
+/** Takes orders for bulk work, shows how far it is, and ends it; doing it is `operations/operating.ts`. */
+import type { Document } from '../../store/contract/documents.ts'
+import * as contract from '../contract/operations.ts'
+import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
+import { fromCursor, isIdPosition, pageOf } from '../cursor.ts'
+import { begun, bulkBody, nextOf, stateOf } from '../operations/bulk.ts'
+import type { Parts } from '../parts.ts'
+import { type Principal, sees, visible } from '../principal.ts'
+import { notFound, Refusal } from '../problem.ts'
+import { ok, type Route, route } from '../route.ts'
+
+export function operationRoutes({ core }: Parts): readonly Route[] {
+  const documents = async () => (await core.store()).documents
+  const known = async (principal: Principal, id: string): Promise<Document> => {
+    const found = await (await documents()).get('operation', id)
+    if (found && sees(principal, found.workspace)) return found
+    throw notFound(`operation ${id}`)
+  }
+
+  return [
+    route(contract.createOperation, async ({ body, principal, base }) => {
+      visible(principal, body.filter.workspace)
+      if (Object.values(body.filter).every((value) => value === undefined))
+        throw new Refusal('REQUEST_INVALID', '/filter: names nothing, and so would mean everything', {
+          errors: [{ pointer: '/filter', hint: 'name what is meant, or say all: true' }],
+        })
+      const id = core.newId()
+      const workspace = principal.workspace ?? ''
+      const made = await (await documents()).put(
+        nextOf({ id, workspace, version: 0 }, 'running', begun(body, principal.name)),
+      )
+      return {
+        status: 202,
+        body: bulkBody(made!),
+        headers: { location: `${base}/operations/${id}` },
+        change: { workspace, target: `operation ${id}`, after: body },
+      }
+    }),
+    route(contract.listOperations, async ({ query, principal }) => {
+      const { state, limit = DEFAULT_LIMIT, cursor } = query
+      const after = fromCursor(cursor, isIdPosition)
+      const found = await (await documents()).list('operation', {
+        ...visible(principal, undefined),
+        ...(state ? { state } : {}),
+        limit: limit + 1,
+        ...(after ? { after: after.id } : {}),
+      })
+      return ok(pageOf(found, limit, { item: bulkBody, position: ({ id }) => ({ id }) }))
+    }),
+    route(contract.getOperation, async ({ params, principal }) => ok(bulkBody(await known(principal, params.id)))),
+    route(contract.cancelOperation, async ({ params, principal }) => {
+      for (;;) {
+        const before = await known(principal, params.id)
+        const { id, workspace, state } = before
+        if (state !== 'running') return { status: 200, body: bulkBody(before), change: 'none' }
+        const finishedAt = await (await core.store()).now()
+        const after = await (await documents()).put(nextOf(before, 'cancelled', { ...stateOf(before), finishedAt }))
+        if (after)
+          return {
+            status: 200,
+            body: bulkBody(after),
+            change: { workspace, target: `operation ${id}`, after: { state: 'cancelled' } },
+          }
+      }
+    }),
+  ]
+}

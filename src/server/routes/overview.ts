@@ -1,0 +1,87 @@
+/** Answers how things stand, for the fleet or one workspace, from sums and counts that cost the same at any size; what ran and what is to come have resources of their own. */
+import { merged, quantiles } from '../../observe/histogram.ts'
+import { DAY_MS } from '../../schedule/calendar.ts'
+import type { QueueRow } from '../../store/contract/queues.ts'
+import { LATENESS_BOUNDS, type Stats } from '../../store/contract/stats.ts'
+import type { Store } from '../../store/contract/store.ts'
+import type { WorkerRow } from '../../store/contract/workers.ts'
+import * as contract from '../contract/overview.ts'
+import type { Parts } from '../parts.ts'
+import { visible } from '../principal.ts'
+import { ok, type Route, route } from '../route.ts'
+
+/** A process beats every five seconds. */
+const ALIVE_MS = 20_000
+/** What starts within it is on time. */
+const ON_TIME_MS = 1000
+
+export function overviewRoutes({ core }: Parts): readonly Route[] {
+  return [
+    route(contract.overview, async ({ query, principal }) => {
+      const store = await core.store()
+      const { workspace } = visible(principal, query.workspace)
+      const now = await store.now()
+      const scope = workspace === undefined ? 'all' : (`workspace:${workspace}` as const)
+      const [stats, sizes, fleet] = await Promise.all([
+        store.stats.read(scope, { fromAt: now - DAY_MS, toAt: now }),
+        store.stats.sizes(workspace),
+        // Queues and workers are everybody's, and so are not for somebody who sees one workspace.
+        principal.workspace === null ? fleetOf(store, now) : null,
+      ])
+      const [kind] = store.name.split(' ', 1)
+      return ok({ at: new Date(now), store: kind, sizes, ...dayOf(stats), fleet })
+    }),
+  ]
+}
+
+function dayOf(stats: readonly Stats[]) {
+  const { lateness, durations: _, durationSumMs: __, ...last24h } = merged(stats)
+  const { p50, p95, p99 } = quantiles(LATENESS_BOUNDS, lateness)
+  return {
+    last24h,
+    onTime: onTimeOf(lateness),
+    lateness: { p50Ms: p50, p95Ms: p95, p99Ms: p99 },
+    series: stats.map(({ at, succeeded, failed, skipped, missed }) => ({
+      ...{ at: new Date(at), succeeded, failed, skipped, missed },
+    })),
+  }
+}
+
+/** A share of the runs that started at all. */
+export function onTimeOf(lateness: readonly number[]): number | null {
+  const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
+  const started = sum(lateness)
+  return started === 0 ? null : sum(lateness.slice(0, LATENESS_BOUNDS.indexOf(ON_TIME_MS) + 1)) / started
+}
+
+async function fleetOf(store: Store, now: number) {
+  const [workers, queues, alerts] = await Promise.all([
+    store.workers.list(),
+    store.queues.list(),
+    store.documents.list('alert', { state: 'open', limit: contract.MAX_ALERTS }),
+  ])
+  const alive = workers.filter(({ seenAt }) => now - seenAt < ALIVE_MS)
+  const oldest = queues.flatMap(({ oldestDueAt }) => oldestDueAt ?? [])
+  return {
+    workersAlive: alive.length,
+    workers: workers.length,
+    ready: queues.reduce((sum, { ready }) => sum + ready, 0),
+    running: queues.reduce((sum, { running }) => sum + running, 0),
+    oldestDueAt: oldest.length === 0 ? null : new Date(oldest.reduce((least, at) => Math.min(least, at))),
+    queuesWithoutWorkers: unserved(queues, alive).slice(0, contract.MAX_QUEUES),
+    openAlerts: alerts.length,
+  }
+}
+
+/** Queues in which something waits, though nobody who is alive takes from them. */
+export function unserved(
+  queues: readonly Pick<QueueRow, 'name' | 'ready' | 'pause'>[],
+  alive: readonly Pick<WorkerRow, 'roles' | 'queues' | 'draining'>[],
+): string[] {
+  const served = new Set(
+    alive
+      .filter(({ roles, draining }) => roles.includes('worker') && !draining)
+      .flatMap((worker) => Object.keys(worker.queues)),
+  )
+  return queues.filter(({ name, ready, pause }) => ready > 0 && !pause && !served.has(name)).map(({ name }) => name)
+}

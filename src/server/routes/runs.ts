@@ -1,0 +1,148 @@
+/** Carries out what is asked of runs over HTTP, by the scheduler's own verbs; whose run it is decides first. */
+import { EverytickError } from '../../errors.ts'
+import { toJsonText } from '../../json.ts'
+import type { Run } from '../../run/run.ts'
+import type { Verdict } from '../../run/settle.ts'
+import type { RunState } from '../../run/state.ts'
+import { jobOf } from '../../schedule-definition.ts'
+import { enqueue } from '../../scheduler/enqueue.ts'
+import { runView } from '../../scheduler/run-view.ts'
+import type { RunFilter } from '../../store/contract/history.ts'
+import * as contract from '../contract/runs.ts'
+import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
+import { fromCursor, isIdPosition, toCursor } from '../cursor.ts'
+import { defined } from '../defined.ts'
+import { idempotencyId } from '../idempotency.ts'
+import type { Parts } from '../parts.ts'
+import { callerOf, home, type Principal, sees, visible } from '../principal.ts'
+import { notFound } from '../problem.ts'
+import { ok, type Reply, type Route, route } from '../route.ts'
+import { logReply } from '../run-logs.ts'
+import { shows } from '../shown.ts'
+
+interface Asking {
+  readonly status?: readonly RunState[] | undefined
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+
+export function runRoutes(parts: Parts): readonly Route[] {
+  const { app, core } = parts
+  const shown = shows(parts)
+
+  const known = async (principal: Principal, id: string): Promise<Run> => {
+    const run = await (await core.store()).history.run(id)
+    if (run && sees(principal, run.workspace)) return run
+    throw notFound(`run ${id}`)
+  }
+  const listed = async (principal: Principal, filter: RunFilter, asking: Asking): Promise<Reply> => {
+    const { status, limit = DEFAULT_LIMIT, cursor } = asking
+    const after = fromCursor(cursor, isIdPosition)
+    const { history } = await core.store()
+    const { runs, next } = await history.find(
+      { ...filter, ...(status ? { states: status } : {}) },
+      { limit, ...(after ? { after } : {}) },
+    )
+    const data = runs.map((run) => shown.run(runView(run), principal))
+    return ok({ data, page: { next: next && toCursor(next), hasMore: next !== null } })
+  }
+  /** The run after a change; what it said and answered is not for the audit log. */
+  const changed = async (principal: Principal, before: Run, also: object = {}): Promise<Reply> => {
+    const run = await known(principal, before.id)
+    const { id, workspace } = run
+    return {
+      status: 200,
+      body: shown.run(runView(run), principal),
+      change: { workspace, target: `run ${id}`, before: brief(before), after: { ...brief(run), ...also } },
+    }
+  }
+
+  return [
+    route(contract.listRuns, async ({ query, principal }) => {
+      const { workspace, schedule, job, queue, ...asking } = query
+      const filter = { ...visible(principal, workspace), ...defined({ job, queue, scheduleId: schedule }) }
+      return listed(principal, filter, asking)
+    }),
+    route(contract.listExecutions, async ({ params, query, principal }) => {
+      const schedule = await (await core.store()).schedules.byId(params.id)
+      if (!schedule || !sees(principal, schedule.workspace)) throw notFound(`schedule ${params.id}`)
+      return listed(principal, { workspace: schedule.workspace, scheduleId: schedule.id }, query)
+    }),
+    route(contract.enqueueRun, async ({ body, principal, request, base }) => {
+      const { job: name, payload, idempotencyKey, ...options } = body
+      const workspace = home(principal, body.workspace)
+      const job = jobOf(name, core.settings.jobs, 'enqueue')
+      const said = request.headers.get('idempotency-key')
+      const key = idempotencyKey ?? (said === null ? undefined : `http:${idempotencyId(callerOf(principal), said)}`)
+      const given = { ...defined({ ...options, idempotencyKey: key }), workspace }
+      const { id, created } = await enqueue(core, job, job.schema || payload !== undefined ? [payload, given] : [given])
+      return {
+        status: created ? 201 : 200,
+        body: { id, created },
+        headers: { location: `${base}/runs/${id}` },
+        change: created ? { workspace, target: `run ${id}`, after: { job: name } } : 'none',
+      }
+    }),
+    route(contract.getRun, async ({ params, principal }) =>
+      ok(shown.run(runView(await known(principal, params.id)), principal)),
+    ),
+    route(contract.listAttempts, async ({ params, principal }) => {
+      const { id } = await known(principal, params.id)
+      return ok({ data: await app.runs.journal(id) })
+    }),
+    route(contract.readLogs, async ({ params, query, principal, request }) => {
+      const run = await known(principal, params.id)
+      const follow = /text\/event-stream/.test(request.headers.get('accept') ?? '') && request.method === 'GET'
+      const lastEventId = request.headers.get('last-event-id')
+      return logReply(parts, run, { ...query, follow, keyId: principal.keyId, lastEventId })
+    }),
+    route(contract.cancelRun, async ({ params, principal }) => {
+      const before = await known(principal, params.id)
+      const answer = await app.runs.cancel(before.id, { by: principal.name })
+      if (answer === 'finished') return { ...(await changed(principal, before)), change: 'none' }
+      return changed(principal, before)
+    }),
+    route(contract.retryRun, async ({ params, principal }) => {
+      const before = await known(principal, params.id)
+      await app.runs.retry(before.id, { by: principal.name })
+      return changed(principal, before)
+    }),
+    route(contract.completeRun, async ({ params, body, principal }) => {
+      const before = await known(principal, params.id)
+      const { fence } = body
+      const { claims } = await core.store()
+      const settlement = { id: before.id, fence, workerId: before.workerId ?? '', verdict: verdictOf(body) }
+      const [answer] = await claims.settle([settlement])
+      if (answer === 'accepted') return changed(principal, before, { fence })
+      throw new EverytickError(
+        'LEASE_LOST',
+        `run ${before.id} is ${before.state} under fence ${before.fence}, not ${fence}`,
+        {
+          hint: 'another attempt has begun, or it has ended',
+        },
+      )
+    }),
+  ]
+}
+
+const brief = ({ job, state, attempt, fence, cancelRequested }: Run) => ({
+  job,
+  state,
+  attempt,
+  fence,
+  cancelRequested,
+})
+
+type Completion = {
+  outcome: 'succeeded' | 'failed'
+  result?: unknown
+  error?: { name?: string | undefined; message: string } | undefined
+}
+
+function verdictOf({ outcome, result, error }: Completion): Verdict {
+  if (outcome === 'failed') {
+    const { name = 'Error', message = 'it was reported as failed' } = error ?? {}
+    return { kind: 'final', state: 'failed', error: { name, message } }
+  }
+  return { kind: 'final', state: 'succeeded', result: JSON.parse(toJsonText(result ?? null, { what: 'result' })) }
+}

@@ -1,0 +1,273 @@
+/** Carries out what is asked of schedules over HTTP, by the scheduler's own verbs; whose schedule it is decides first. */
+import { readInstantOption, refused } from '../../options.ts'
+import { jitterMs } from '../../schedule/jitter.ts'
+import { type Schedule, seedOf } from '../../schedule/schedule.ts'
+import { slotsOf } from '../../schedule/slots.ts'
+import type { ScheduleOptions } from '../../schedule-definition.ts'
+import type { ScheduleChanges } from '../../scheduler/schedule-edit.ts'
+import { scheduleView } from '../../scheduler/schedule-view.ts'
+import type { ScheduleFilter } from '../../store/contract/schedules.ts'
+import * as contract from '../contract/schedules.ts'
+import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
+import { fromCursor, toCursor } from '../cursor.ts'
+import { defined } from '../defined.ts'
+import { idempotencyId } from '../idempotency.ts'
+import type { Parts } from '../parts.ts'
+import { callerOf, home, type Principal, sees, visible } from '../principal.ts'
+import { notFound, Refusal } from '../problem.ts'
+import { type Asked, ok, type Reply, type Route, route } from '../route.ts'
+import { shows } from '../shown.ts'
+import { warningsOf } from '../warnings.ts'
+
+/** A cursor this far behind the clock is no delay any more. */
+const OVERDUE_MS = 30_000
+/** As many as the scheduler makes good at once. */
+const MAX_BACKFILL = 100_000
+
+export function scheduleRoutes(parts: Parts): readonly Route[] {
+  const { app, core } = parts
+  const shown = shows(parts)
+
+  const known = async (principal: Principal, id: string): Promise<Schedule> => {
+    const found = await (await core.store()).schedules.byId(id)
+    if (found && sees(principal, found.workspace)) return found
+    throw notFound(`schedule ${id}`)
+  }
+  const viewOf = async (schedule: Schedule) => scheduleView(schedule, await (await core.store()).now())
+  const targetOf = ({ workspace, key }: { workspace: string; key: string }): string => `schedule ${workspace}/${key}`
+
+  /** What one job calls secret another may not: a payload that stays would be shown as it is. */
+  const refuseUnveiling = (before: Schedule, { job, payload }: { job?: unknown; payload?: unknown }): void => {
+    if (job === undefined || job === before.job || payload !== undefined || before.payload === null) return
+    if (parts.jobs.redactOf(before.job)?.length === 0) return
+    throw refused('the job changes, and parts of the payload may be secret to the one before', 'send payload with it')
+  }
+
+  /** The schedule after a change, with the change for the audit log. */
+  const changed = async (
+    asked: Pick<Asked, 'principal' | 'base'>,
+    { id, before, status = 200 }: { id: string; before: Schedule | null; status?: number },
+  ): Promise<Reply> => {
+    const store = await core.store()
+    const schedule = await store.schedules.byId(id)
+    if (!schedule) throw notFound(`schedule ${id}`)
+    const now = await store.now()
+    const view = scheduleView(schedule, now)
+    const { workspace, revision } = schedule
+    return {
+      status,
+      body: { ...shown.schedule(view, asked.principal), warnings: warningsOf(schedule, now) },
+      headers: { etag: `"${revision}"`, ...(status === 201 ? { location: `${asked.base}/schedules/${id}` } : {}) },
+      change:
+        JSON.stringify([before?.revision, before?.pause]) === JSON.stringify([revision, schedule.pause])
+          ? 'none'
+          : {
+              workspace,
+              target: targetOf(schedule),
+              before: shown.recorded(before && scheduleView(before, now)),
+              after: shown.recorded(view),
+            },
+    }
+  }
+
+  return [
+    route(contract.listSchedules, async ({ query, principal }) => {
+      const store = await core.store()
+      const { limit = DEFAULT_LIMIT, cursor, last } = query
+      const after = fromCursor(cursor, isPosition)
+      const page = { limit, ...(after ? { after } : {}) }
+      const { schedules, next } = await store.schedules.find(filterOf(query, principal), page)
+      const now = await store.now()
+      const latest = last
+        ? await store.history.latest(
+            schedules.map(({ id }) => id),
+            last,
+          )
+        : null
+      const data = schedules.map((schedule) => ({
+        ...shown.schedule(scheduleView(schedule, now), principal),
+        ...(latest
+          ? {
+              last: (latest.get(schedule.id) ?? []).map(({ id, state, scheduledAt }) => ({
+                ...{ id, state },
+                scheduledAt: new Date(scheduledAt),
+              })),
+            }
+          : {}),
+      }))
+      return ok({ data, page: { next: next && toCursor(next), hasMore: next !== null } })
+    }),
+    route(contract.createSchedule, async ({ body, principal, base }) => {
+      const options = { ...body, workspace: home(principal, body.workspace) } as unknown as ScheduleOptions
+      const { id } = await app.schedules.create(options, { by: principal.name })
+      return changed({ principal, base }, { id, before: null, status: 201 })
+    }),
+    route(contract.putSchedule, async ({ params, body, principal, request, base }) => {
+      const { workspace, key } = params
+      if (!sees(principal, workspace)) throw notFound(`workspace "${workspace}"`)
+      const before = await (await core.store()).schedules.get(workspace, key)
+      matchOf(request, before)
+      const options = { ...body, workspace, key } as unknown as ScheduleOptions
+      const { id, created } = await app.schedules.upsert(options, { by: principal.name })
+      return changed({ principal, base }, { id, before: created ? null : before, status: created ? 201 : 200 })
+    }),
+    route(contract.getScheduleByKey, async ({ params, principal }) => {
+      const found = sees(principal, params.workspace)
+        ? await (await core.store()).schedules.get(params.workspace, params.key)
+        : null
+      if (!found) throw notFound(`schedule "${params.key}"`)
+      return ok(shown.schedule(await viewOf(found), principal), { etag: `"${found.revision}"` })
+    }),
+    route(contract.getSchedule, async ({ params, principal }) => {
+      const found = await known(principal, params.id)
+      return ok(shown.schedule(await viewOf(found), principal), { etag: `"${found.revision}"` })
+    }),
+    route(contract.patchSchedule, async ({ params, body, principal, request, base }) => {
+      const before = await known(principal, params.id)
+      const { force, ...changes } = body
+      const revision = matchOf(request, before)
+      refuseUnveiling(before, changes)
+      await app.schedules.edit(before.workspace, before.key, changes as ScheduleChanges, {
+        by: principal.name,
+        ...(force === undefined ? {} : { force }),
+        ...(revision === null ? {} : { revision }),
+      })
+      return changed({ principal, base }, { id: before.id, before })
+    }),
+    route(contract.deleteSchedule, async ({ params, principal, request }) => {
+      const before = await known(principal, params.id)
+      const { workspace, key, revision } = before
+      const wanted = matchOf(request, before)
+      if (wanted !== null && wanted !== revision) throw outdated(before, wanted)
+      if (!(await app.schedules.remove(workspace, key, { by: principal.name }))) throw notFound(`schedule ${params.id}`)
+      const change = { workspace, target: targetOf(before), before: shown.recorded(await viewOf(before)) }
+      return { status: 204, change }
+    }),
+    route(contract.pauseSchedule, async ({ params, body, principal, request, base }) => {
+      const before = await known(principal, params.id)
+      matchOf(request, before)
+      await app.schedules.pause(before.workspace, before.key, { ...defined(body), by: principal.name })
+      return changed({ principal, base }, { id: before.id, before })
+    }),
+    route(contract.resumeSchedule, async ({ params, body, principal, request, base }) => {
+      const before = await known(principal, params.id)
+      matchOf(request, before)
+      await app.schedules.resume(before.workspace, before.key, { ...defined(body), by: principal.name })
+      return changed({ principal, base }, { id: before.id, before })
+    }),
+    route(contract.triggerSchedule, async ({ params, body, principal, request, base }) => {
+      const schedule = await known(principal, params.id)
+      const { workspace, key } = schedule
+      const said = request.headers.get('idempotency-key')
+      const run = await app.schedules.trigger(workspace, key, {
+        ...defined(body),
+        // The run itself remembers the key too: a server that dies before it answers makes no second one.
+        ...(said === null ? {} : { idempotencyKey: `http:${idempotencyId(callerOf(principal), said)}` }),
+      })
+      const { id, created } = run
+      return {
+        status: 202,
+        body: { id, created },
+        headers: { location: `${base}/runs/${id}` },
+        change: created ? { workspace, target: targetOf(schedule), after: { run: id } } : 'none',
+      }
+    }),
+    route(contract.createBackfill, async ({ params, body, principal, base }) => {
+      const schedule = await known(principal, params.id)
+      const { workspace, key } = schedule
+      const { from, to, ...options } = body
+      refuseCrowded(schedule, readInstantOption(from, 'from'), readInstantOption(to, 'to'))
+      const answer = await app.schedules.backfill(workspace, key, { from, to, ...defined(options), by: principal.name })
+      if (answer.id === null) return { status: 200, body: answer, change: 'none' }
+      return {
+        status: 202,
+        body: answer,
+        headers: { location: `${base}/backfills/${answer.id}` },
+        change: { workspace, target: targetOf(schedule), after: { backfill: answer.id, from, to } },
+      }
+    }),
+    route(contract.listBackfills, async ({ params, principal }) => {
+      const { workspace, key } = await known(principal, params.id)
+      return ok({ data: await app.backfills.list({ schedule: key, workspace }) })
+    }),
+    route(contract.nextOccurrences, async ({ params, query, principal }) => {
+      const schedule = await known(principal, params.id)
+      const fromAt = query.from === undefined ? await (await core.store()).now() : readInstantOption(query.from, 'from')
+      return ok({ data: comingOf(schedule, fromAt, query.n ?? 10) })
+    }),
+    route(contract.whySchedule, async ({ params, query, principal }) => {
+      const { workspace, key } = await known(principal, params.id)
+      return ok(await app.schedules.why(workspace, key, query.at))
+    }),
+    route(contract.listRevisions, async ({ params, principal }) => {
+      const { workspace, key } = await known(principal, params.id)
+      const revisions = await app.schedules.revisions(workspace, key)
+      return ok({ data: revisions.map((each) => shown.revision(each, principal)) })
+    }),
+  ]
+}
+
+interface Position {
+  readonly workspace: string
+  readonly key: string
+}
+
+const isPosition = (value: unknown): value is Position => {
+  const { workspace, key } = (value ?? {}) as { workspace?: unknown; key?: unknown }
+  return typeof workspace === 'string' && typeof key === 'string'
+}
+
+type Query = Asked<typeof contract.listSchedules>['query']
+
+function filterOf(query: Query, principal: Principal): ScheduleFilter {
+  const { q, job, tag, source, enabled, health } = query
+  return {
+    ...visible(principal, query.workspace),
+    ...defined({ job, tag, source, text: q }),
+    ...(enabled === undefined ? {} : { paused: !enabled }),
+    ...(health === 'paused' ? { paused: true } : {}),
+    ...(health === 'quarantined' ? { quarantined: true } : {}),
+    ...(health === 'overdue' ? { overdueMs: OVERDUE_MS } : {}),
+  }
+}
+
+/** The revision that the caller read, from If-Match; null when any will do. */
+function matchOf(request: Request, schedule: Schedule | null): number | null {
+  const match = request.headers.get('if-match')
+  if (match === null) return null
+  if (!schedule) throw new Refusal('PRECONDITION_FAILED', 'there is no such schedule any more, or not yet')
+  if (match.trim() === '*') return null
+  const revision = /^(?:W\/)?"(\d{1,9})"$/.exec(match.trim())?.[1]
+  if (revision === undefined || Number(revision) !== schedule.revision) throw outdated(schedule, match)
+  return Number(revision)
+}
+
+/** Counting several rules together walks all but one of them, so that each is counted on its own first. */
+function refuseCrowded(schedule: Schedule, fromAt: number, toAt: number): void {
+  const { timing } = schedule
+  if (timing.kind !== 'any' || fromAt > toAt) return
+  const seed = seedOf(schedule)
+  const densest = Math.max(...timing.of.map((rule) => slotsOf(rule, seed).countAt(fromAt - 1, toAt)))
+  if (densest > MAX_BACKFILL)
+    throw refused(`that span has more than ${MAX_BACKFILL} occurrences`, 'make it in several spans')
+}
+
+const outdated = (schedule: Schedule, seen: unknown): Refusal =>
+  new Refusal(
+    'PRECONDITION_FAILED',
+    `the schedule is at revision ${schedule.revision}, not ${String(seen).slice(0, 30)}`,
+    {
+      hint: 'read it again, and repeat the change if it still fits',
+    },
+  )
+
+function comingOf(schedule: Schedule, fromAt: number, count: number): { scheduledAt: Date; dueAt: Date }[] {
+  const seed = seedOf(schedule)
+  const slots = slotsOf(schedule.timing, seed)
+  const coming: { scheduledAt: Date; dueAt: Date }[] = []
+  for (let at = slots.nextRunAt(fromAt); at !== null && coming.length < count; at = slots.nextRunAt(at)) {
+    const late = jitterMs(schedule.firing.jitter, seed, { at, nextAt: slots.nextAt(at) })
+    coming.push({ scheduledAt: new Date(at), dueAt: new Date(at + late) })
+  }
+  return coming
+}

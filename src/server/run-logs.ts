@@ -1,0 +1,134 @@
+/** Answers with what a run said: a JSON object a line, or as events that go on until the run has ended. */
+import type { Run } from '../run/run.ts'
+import type { LogLine } from '../store/contract/logs.ts'
+import type { Parts } from './parts.ts'
+import type { Reply } from './route.ts'
+
+export interface LogQuery {
+  readonly after?: number | undefined
+  readonly limit?: number | undefined
+  readonly follow: boolean
+  /** Of whoever follows: when it is revoked, the stream ends. */
+  readonly keyId?: string | null
+  /** The header by which a browser goes on where a connection ended. */
+  readonly lastEventId?: string | null
+}
+
+const DEFAULT_LINES = 1000
+/** With the time for which a key is remembered, a stream ends within a second after its key was revoked. */
+const LOOK_MS = 400
+const BEAT_MS = 15_000
+const HEADERS = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }
+
+const body = (line: LogLine) => ({ ...line, at: new Date(line.at) })
+
+export async function logReply(parts: Parts, run: Run, query: LogQuery): Promise<Reply> {
+  const { after = 0, limit = DEFAULT_LINES, follow, keyId = null, lastEventId } = query
+  if (follow) {
+    const from = /^\d{1,15}$/.test(lastEventId ?? '') ? Number(lastEventId) : after
+    const stream = streamOf(parts, (pause) => lines(parts, run.id, { from, keyId, pause }))
+    return { status: 200, raw: new Response(stream, { headers: HEADERS }) }
+  }
+  const found = await (await parts.core.store()).logs.read(run.id, { after, limit })
+  const text = found.map((line) => `${JSON.stringify(body(line))}\n`).join('')
+  return { status: 200, raw: new Response(text, { headers: { 'content-type': 'application/x-ndjson' } }) }
+}
+
+interface Following {
+  readonly from: number
+  readonly keyId: string | null
+  /** Answers false when it is over. */
+  readonly pause: () => Promise<boolean>
+}
+
+async function* lines({ core, keys }: Parts, runId: string, { from, keyId, pause }: Following): AsyncGenerator<string> {
+  const store = await core.store()
+  let after = from
+  let ended = false
+  let saidAt = core.clock.elapsed()
+  do {
+    if (keyId !== null && !(await keys.inForce(keyId))) return
+    // What a run said last may be stored a moment after its end: so there is one more look. One that is gone has ended too.
+    const isLast = ended
+    const found = await store.history.run(runId)
+    ended = found === null || found.finishedAt !== null
+    let page: LogLine[]
+    do {
+      page = await store.logs.read(runId, { after, limit: DEFAULT_LINES })
+      if (page.length > 0) {
+        yield page.map((line) => `id: ${line.seq}\nevent: log\ndata: ${JSON.stringify(body(line))}\n\n`).join('')
+        saidAt = core.clock.elapsed()
+      }
+      after = page.at(-1)?.seq ?? after
+    } while (page.length === DEFAULT_LINES)
+    if (isLast && ended) {
+      yield 'event: end\ndata: {}\n\n'
+      return
+    }
+    if (core.clock.elapsed() - saidAt >= BEAT_MS) {
+      yield ': beat\n\n'
+      saidAt = core.clock.elapsed()
+    }
+  } while (await pause())
+}
+
+/** Reads on when the other end does, and ends with it or with the server, whichever is first. */
+function streamOf(
+  { core, ending }: Parts,
+  open: (pause: () => Promise<boolean>) => AsyncGenerator<string>,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let over = ending.aborted
+  let wake = (): void => {}
+  const pause = async (): Promise<boolean> => {
+    if (!over)
+      await new Promise<void>((resolve) => {
+        const forget = core.timers.set(LOOK_MS, resolve)
+        wake = () => {
+          forget()
+          resolve()
+        }
+      })
+    return !over
+  }
+  let isReading = false
+  const finish = (): void => {
+    over = true
+    wake()
+  }
+  let forgetEnding = (): void => {}
+  const source = open(pause)
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const onEnding = (): void => {
+          finish()
+          // Nobody reads: a plain end would never be seen.
+          if (!isReading) controller.error(new Error('the server is stopping'))
+        }
+        ending.addEventListener('abort', onEnding, { once: true })
+        forgetEnding = () => ending.removeEventListener('abort', onEnding)
+      },
+      async pull(controller) {
+        isReading = true
+        try {
+          const { done, value } = await source.next()
+          if (!done) return controller.enqueue(encoder.encode(value))
+        } catch (error) {
+          // The other end comes back and goes on after the last line it has.
+          if (!over) core.hub.tell({ kind: 'engine.error', where: 'logs', error, retryInMs: 0 })
+        } finally {
+          isReading = false
+        }
+        finish()
+        forgetEnding()
+        controller.close()
+      },
+      cancel() {
+        finish()
+        forgetEnding()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,48 @@
+/** A signed-in browser: a random text in a cookie that stands for a key, and ends with it; the cookie never holds the key. */
+import { createHash, randomBytes } from 'node:crypto'
+import type { Core } from '../scheduler/core.ts'
+import type { Key, Keys } from './keys.ts'
+
+export interface Sessions {
+  /** Answers the text of the cookie. */
+  begin(key: Key): Promise<string>
+  check(secret: string): Promise<Key | null>
+  end(secret: string): Promise<void>
+  /** A link that makes the first key, once; answers its secret. */
+  invite(): Promise<string>
+  /** Whether this was such a link, and nobody used it before. */
+  accept(secret: string): Promise<boolean>
+}
+
+const SESSION_MS = 12 * 3_600_000
+const INVITE_MS = 15 * 60_000
+
+const idOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
+const newSecret = (): string => randomBytes(32).toString('base64url')
+
+export function createSessions(core: Core, keys: Keys): Sessions {
+  const documents = async () => (await core.store()).documents
+  return {
+    async begin(key) {
+      const secret = newSecret()
+      const session = { kind: 'session', id: idOf(secret), workspace: key.workspace ?? '', state: '' } as const
+      await (await documents()).put({ ...session, data: { keyId: key.id }, from: 0, forMs: SESSION_MS })
+      return secret
+    },
+    async check(secret) {
+      const found = await (await documents()).get('session', idOf(secret))
+      return found && keys.inForce((found.data as { keyId: string }).keyId)
+    },
+    async end(secret) {
+      await (await documents()).remove('session', idOf(secret))
+    },
+    async invite() {
+      const secret = newSecret()
+      const invite = { kind: 'invite', id: idOf(secret), workspace: '', state: '' } as const
+      await (await documents()).put({ ...invite, data: {}, from: 0, forMs: INVITE_MS })
+      return secret
+    },
+    // Removing answers to one caller only that it was there.
+    accept: async (secret) => (await documents()).remove('invite', idOf(secret)),
+  }
+}

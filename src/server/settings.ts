@@ -1,0 +1,102 @@
+/** What a server can be told when it is made, read once: defaults, bounds and refusals; how it listens is `listen.ts`. */
+import { checkKeys, type Duration, readBoolean, readChoice, readDuration, readInteger, refused } from '../options.ts'
+import { SCOPES, type Scope } from './operation.ts'
+import type { Rate } from './throttle.ts'
+
+/** What a host says of a request: what its sender may do, and as whom. */
+export type Vouched = 'none' | Scope | { readonly scope: Scope; readonly name?: string; readonly workspace?: string }
+
+export interface ServerOptions {
+  /** Under which the interface is mounted, such as `/everytick`; nothing when absent. */
+  readonly basePath?: string
+  /** Asks the host who sends a request, in place of keys. */
+  readonly authorize?: (request: Request) => Vouched | Promise<Vouched>
+  /** `keys` when absent. `open`: everybody who reaches it may do everything; for a developer's own machine only. */
+  readonly access?: 'keys' | 'open'
+  /** Whether anybody may read `/metrics`; false when absent. */
+  readonly publicMetrics?: boolean
+  /** Whether anybody may read the OpenAPI document and its page; false when absent. */
+  readonly publicDocs?: boolean
+  /** 1 MiB when absent. */
+  readonly maxBodyBytes?: number
+  /** Requests of one caller; 200 a second, 400 at once, when absent. */
+  readonly rate?: Rate
+  /** Whether work that goes with the server (alerts, sums, bulk operations) is done in this process too; true when absent. */
+  readonly duties?: boolean
+  /** An address that is asked for every so often while alerts are being looked after: a dead man's switch. */
+  readonly heartbeat?: { readonly url: string; readonly every?: Duration }
+  /** Whether channels may lead to addresses that are not public; false when absent. */
+  readonly allowPrivate?: boolean
+}
+
+export interface ServerSettings {
+  readonly basePath: string
+  readonly authorize: ServerOptions['authorize'] | null
+  readonly access: 'keys' | 'open'
+  readonly publicMetrics: boolean
+  readonly publicDocs: boolean
+  readonly maxBodyBytes: number
+  readonly rate: Rate
+  readonly duties: boolean
+  readonly heartbeat: { readonly url: string; readonly everyMs: number } | null
+  readonly allowPrivate: boolean
+}
+
+const KEYS = 'basePath authorize access publicMetrics publicDocs maxBodyBytes rate duties heartbeat allowPrivate'.split(
+  ' ',
+)
+
+export function readServerOptions(options: ServerOptions): ServerSettings {
+  checkKeys(options, KEYS, 'a server')
+  const { authorize, rate = { burst: 400, perSecond: 200 }, heartbeat } = options
+  if (authorize !== undefined && typeof authorize !== 'function') throw refused('authorize is a function')
+  checkKeys(rate, ['burst', 'perSecond'], 'rate')
+  return Object.freeze({
+    basePath: readBasePath(options.basePath ?? ''),
+    authorize: authorize ?? null,
+    access: readChoice(options.access ?? 'keys', 'access', ['keys', 'open']),
+    publicMetrics: readBoolean(options.publicMetrics ?? false, 'publicMetrics'),
+    publicDocs: readBoolean(options.publicDocs ?? false, 'publicDocs'),
+    maxBodyBytes: readInteger(options.maxBodyBytes ?? 1_048_576, 'maxBodyBytes', [1024, 67_108_864]),
+    rate: {
+      burst: readInteger(rate.burst, 'rate.burst', [1, 1_000_000]),
+      perSecond: readInteger(rate.perSecond, 'rate.perSecond', [1, 1_000_000]),
+    },
+    duties: readBoolean(options.duties ?? true, 'duties'),
+    heartbeat: heartbeat === undefined ? null : readHeartbeat(heartbeat),
+    allowPrivate: readBoolean(options.allowPrivate ?? false, 'allowPrivate'),
+  })
+}
+
+function readBasePath(path: unknown): string {
+  if (typeof path === 'string' && /^(?:\/[\w.~-]+)*$/.test(path)) return path
+  throw refused(`basePath cannot be ${JSON.stringify(path)}`, 'write it like /everytick, without a slash at its end')
+}
+
+function readHeartbeat(heartbeat: NonNullable<ServerOptions['heartbeat']>): ServerSettings['heartbeat'] {
+  checkKeys(heartbeat, ['url', 'every'], 'heartbeat')
+  const { url } = heartbeat
+  if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw refused('heartbeat.url is an address that begins with http:// or https://')
+  return { url, everyMs: readDuration(heartbeat.every ?? '1m', 'heartbeat.every', 1000) }
+}
+
+/** What a host answered, read as strictly as anything else that decides who may do what. */
+export function readVouched(vouched: unknown): { scope: Scope; name: string; workspace: string | null } | null {
+  const { scope, name, workspace } = (
+    typeof vouched === 'object' && vouched !== null ? vouched : { scope: vouched }
+  ) as {
+    scope?: unknown
+    name?: unknown
+    workspace?: unknown
+  }
+  if (!SCOPES.includes(scope as Scope)) return null
+  // Whoever is meant to be bound to something must not be let into everything because it cannot be read.
+  if (workspace !== undefined && (typeof workspace !== 'string' || workspace === ''))
+    throw new Error('authorize answered a workspace that is no name; leave it out for all of them')
+  return {
+    scope: scope as Scope,
+    name: typeof name === 'string' && name !== '' ? name : 'host',
+    workspace: workspace ?? null,
+  }
+}

@@ -1,0 +1,36 @@
+/** The page behind the one-time link: one button, and then the first key, once. */
+import { readBytes } from './body.ts'
+import { escaped, htmlPage } from './html.ts'
+import type { Parts } from './parts.ts'
+
+const MAX_FORM = 1000
+
+/** Asks first: whatever looks into links on their way, such as a chat program, must not use them up. */
+export function askSetup(request: Request): Response {
+  const invite = new URL(request.url).searchParams.get('invite') ?? ''
+  const form = `<form method="post"><input type="hidden" name="invite" value="${escaped(invite)}"><button>Make the first key</button></form>`
+  return htmlPage('Everytick: first key', `<h1>Everytick</h1><p>This link makes the first key, once.</p>${form}`)
+}
+
+export async function doSetup({ core, keys, sessions }: Parts, request: Request, api: string): Promise<Response> {
+  const text = new TextDecoder().decode(await readBytes(request, MAX_FORM))
+  const invite = new URLSearchParams(text).get('invite') ?? ''
+  // A second link that was printed meanwhile makes no second first key.
+  if (invite === '' || (await keys.any()) || !(await sessions.accept(invite)))
+    return htmlPage(
+      'Everytick',
+      '<h1>Everytick</h1><p>This link was used, or is too old. Start the server with --setup again.</p>',
+      403,
+    )
+  const { key, token } = await keys.create({ name: 'first', scope: 'admin', workspace: null, by: 'setup', forMs: null })
+  const { name, scope, prefix } = key
+  await (await core.store()).auditLog.append({
+    ...{ workspace: '', actor: 'setup', action: 'key.first', target: `key ${name}`, before: null },
+    ...{ after: { name, scope, prefix }, origin: { link: true } },
+  })
+  const use = `curl -H 'authorization: Bearer ${token}' ${new URL(request.url).origin}${api}/overview`
+  return htmlPage(
+    'Everytick: first key',
+    `<h1>Everytick</h1><p>The first key, with scope admin. It is not shown again.</p><pre>${escaped(token)}</pre><p>Try it:</p><pre>${escaped(use)}</pre>`,
+  )
+}

@@ -1,0 +1,87 @@
+/** A request that is repeated is not done twice, whoever dies in between. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { begin, idempotencyId } from '../../src/server/idempotency.ts'
+import { askOf, openStage, STORES, type Stage } from './stage.ts'
+
+describe.each(STORES)('an Idempotency-Key on %s', (store) => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await openStage(store)
+  })
+  afterAll(() => stage[Symbol.asyncDispose]())
+
+  const body = { job: 'plain', delay: '1h' }
+  const enqueue = (key: string, given: object = body, as = 'operate') =>
+    stage.ask('POST', '/runs', { body: given, headers: { 'idempotency-key': key }, as })
+  const runs = async (): Promise<number> => (await stage.ask('GET', '/runs?status=pending&limit=200')).body.data.length
+
+  it('gives the first answer again, on every node, and makes one run', async () => {
+    const first = await enqueue('k1')
+    const { server } = await stage.another({ duties: false })
+    const before = await runs()
+    const again = await askOf(server, stage.tokens)('POST', '/runs', {
+      body,
+      headers: { 'idempotency-key': 'k1' },
+      as: 'operate',
+    })
+    expect([again.status, again.body]).toEqual([first.status, first.body])
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    expect(again.headers.get('location')).toBe(first.headers.get('location'))
+    expect(await runs()).toBe(before)
+  })
+
+  it('is refused for another body or path', async () => {
+    await enqueue('k2')
+    const other = await enqueue('k2', { ...body, delay: '2h' })
+    expect([other.status, other.body.code]).toEqual([422, 'IDEMPOTENCY_CONFLICT'])
+    const path = await stage.ask('POST', '/operations', {
+      body: { action: 'runs.cancel', filter: { queue: 'none' } },
+      headers: { 'idempotency-key': 'k2' },
+      as: 'operate',
+    })
+    expect(path.body.code).toBe('IDEMPOTENCY_CONFLICT')
+  })
+
+  it('belongs to the caller: another may use the same', async () => {
+    const mine = await enqueue('k3')
+    const theirs = await enqueue('k3', body, 'admin')
+    expect(theirs.status).toBe(201)
+    expect(theirs.body.id).not.toBe(mine.body.id)
+  })
+
+  it('makes one of many that come at once, and tells the others to wait or the same', async () => {
+    const before = await runs()
+    const answers = await Promise.all(Array.from({ length: 8 }, () => enqueue('k4')))
+    expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true)
+    for (const { status, body: said } of answers) if (status === 409) expect(said.code).toBe('IDEMPOTENCY_IN_FLIGHT')
+    expect(await runs()).toBe(before + 1)
+  })
+
+  it('is free again after a refusal', async () => {
+    expect((await enqueue('k5', { job: 'nobody-has-it' })).status).toBe(422)
+    expect((await enqueue('k5')).status).toBe(201)
+  })
+
+  it('is taken over from a node that died, and still makes one run', async () => {
+    const before = await runs()
+    // The run was made, and the node died before it could keep its answer.
+    const store = await stage.server.parts.core.store()
+    const { keyId } = { keyId: (await stage.server.parts.keys.check(stage.tokens.operate!))!.id }
+    await stage.app.enqueue(
+      stage.server.parts.core.settings.jobs.get('plain')! as never,
+      {
+        delay: '1h',
+        idempotencyKey: `http:${idempotencyId(keyId, 'k6')}`,
+      } as never,
+    )
+    const said = `POST /api/v1/runs\n${JSON.stringify(body)}`
+    await begin(store.documents, { who: keyId, key: 'k6', said }, await store.now())
+    expect((await enqueue('k6')).body.code).toBe('IDEMPOTENCY_IN_FLIGHT')
+    const begun = await begin(store.documents, { who: keyId, key: 'k6', said }, (await store.now()) + 61_000)
+    expect(begun.kept).toBeNull()
+    if (begun.kept === null) await begun.abandon()
+    const again = await enqueue('k6')
+    expect([again.status, again.body.created]).toEqual([200, false])
+    expect(await runs()).toBe(before + 1)
+  })
+})
