@@ -1,7 +1,9 @@
 /** Holds what is said about results to the results: the page shows what was saved, and the check misses no miss. Figures here are made up. */
 import { execFile } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
 interface Row {
@@ -19,6 +21,7 @@ interface Result {
   readonly store: string | null
   readonly measuredAt: string
   readonly machine: Readonly<Record<string, string | number>>
+  readonly parts?: readonly { readonly name: string; readonly measuredAt: string | null }[]
   readonly rows: readonly Row[]
 }
 interface Verdict {
@@ -28,7 +31,10 @@ interface Verdict {
 interface Parts {
   pageFiles(saved: readonly Result[]): Record<string, string>
   checkText(saved: readonly Result[], asked?: { benchmark?: string; store?: string }): Verdict
-  readSaved(): Result[]
+  readSaved(folder?: URL): Result[]
+  keep(result: Result, folder: URL): string
+  kept(about: { benchmark: string; store: string | null }, folder: URL): Result | null
+  withPart(kept: Result | null, names: readonly string[], one: { part: object; about: object }): Result
   newestOf(saved: readonly Result[]): Result[]
   written(result: unknown): string
   readonly REQUIRED: Readonly<Record<string, readonly string[]>>
@@ -38,7 +44,8 @@ const at = (path: string): URL => new URL(`../${path}`, import.meta.url)
 const part = (name: string): Promise<Parts> => import(at(`benchmarks/${name}.mjs`).href)
 const { pageFiles } = await part('page/page')
 const { checkText, REQUIRED } = await part('check')
-const { readSaved, newestOf, written } = await part('saved')
+const { readSaved, newestOf, written, keep, kept } = await part('saved')
+const { withPart } = await part('parts')
 
 const row = (id: string, about: Partial<Row> = {}): Row => ({
   id,
@@ -138,7 +145,13 @@ describe('a chart', () => {
 
   it('is drawn for the race and for what grows, both stores in one and no line twice', () => {
     expect(charts.map(([path]) => path)).toEqual(['benchmarks/postgres-drain.svg', 'benchmarks/growth-fire.svg'])
-    expect(charts[1]![1]).toMatch(/Postgres 51\.5[\s\S]*SQLite 42\.5/)
+    expect(charts[1]![1]).toMatch(/SQLite 1\.06×[\s\S]*Postgres 1\.03×/)
+  })
+
+  it('of what grows tells every cost in words, and leaves out what costs nothing at first', () => {
+    const desc = /<desc[^>]*>([\s\S]*?)<\/desc>/.exec(charts[1]![1])?.[1]
+    expect(desc).toContain('Postgres, us a fire by stored schedules: 50 at 1,000, 50 at 10,000, 51.5 at 1,000,000.')
+    expect(Object.keys(pageFiles([result('scale', [grows('sqlite', [0, 0, 3])])]))).toEqual(['benchmarks.md'])
   })
 
   it.each(charts)('can be read in the dark and without seeing it, and runs nothing: %s', (_, svg) => {
@@ -234,6 +247,84 @@ describe('a saved result', () => {
     expect(newestOf([{ ...part, measuredAt: '2026-11-15' }, old])).toEqual([old])
   })
 
+  describe('that is measured part by part', () => {
+    const names = ['herd', 'idle', 'history']
+    const about = (machine = {}) => {
+      const { rows: _, ...facts } = result('scale', [], { store: 'postgres' })
+      return { ...facts, machine: { ...facts.machine, ...machine } }
+    }
+    const measured = (name: string, at: string, more = {}) => ({
+      about: about(),
+      part: {
+        ...{ name, measuredAt: `2026-11-${at}T00:00:00.000Z`, commit: { id: `c0ffee${at}`, dirty: false }, seconds: 1 },
+        rows: [row(`postgres-${name}`, { ours: Number(at) })],
+        ...more,
+      },
+    })
+    const begun = withPart(null, names, measured('idle', '16'))
+    const gone = withPart(begun, names, measured('herd', '17'))
+
+    it('says after each part which are still to come', () => {
+      expect(begun.parts?.map(({ name, measuredAt }) => [name, measuredAt !== null])).toEqual([
+        ['herd', false],
+        ['idle', true],
+        ['history', false],
+      ])
+      expect(gone.rows.map(({ id }) => id)).toEqual(['postgres-herd', 'postgres-idle'])
+      expect(checkText([gone]).text).toContain(
+        'scale on postgres lacks history; measure with: npm run bench -- scale --save --store postgres --part history',
+      )
+      expect(pageFiles([gone])['benchmarks.md']).toContain('Not measured yet: history.')
+    })
+
+    it('puts a part measured anew in the place of the old one, and keeps time and commit of each', () => {
+      const anew = withPart(gone, names, measured('idle', '18'))
+      expect(anew.rows.map(({ id, ours }) => [id, ours])).toEqual([
+        ['postgres-herd', 17],
+        ['postgres-idle', 18],
+      ])
+      const { text } = checkText([anew])
+      expect(text).toMatch(/\(herd\): 1 rows, measured 2026-11-17.*commit c0ffee17/)
+      expect(text).toMatch(/\(idle\): 1 rows, measured 2026-11-18.*commit c0ffee18/)
+      expect(pageFiles([anew])['benchmarks.md']).toMatch(
+        /scale, postgres: herd \| 2026-11-17[\s\S]*not all of one commit/,
+      )
+    })
+
+    it('tells of a miss when its own part was measured', () => {
+      const must = { kind: 'least', value: 50 }
+      const { text } = checkText([gone], { benchmark: 'scale' })
+      expect(gone.rows[1]).toMatchObject({ must, part: 'idle' })
+      expect(text).toMatch(/MISSED {2}postgres-idle.*\n.*\n +measured 2026-11-16.*c0ffee16/)
+    })
+
+    it('keeps the figures of a part that fails later, and says of a first failure why', () => {
+      const failure = { rows: [], failed: 'no room on the disk' }
+      expect(withPart(gone, names, measured('idle', '18', failure)).rows).toEqual(gone.rows)
+      const failed = withPart(gone, names, measured('history', '18', failure))
+      expect(failed.parts?.[2]).toMatchObject({ measuredAt: null, failed: 'no room on the disk' })
+    })
+
+    it('forgets what was measured on another machine', () => {
+      const elsewhere = { ...measured('herd', '17'), about: about({ cpu: 'Slide rule' }) }
+      expect(withPart(begun, names, elsewhere).rows.map(({ id }) => id)).toEqual(['postgres-herd'])
+    })
+
+    it('is found again in its file, whole, after every part', () => {
+      const folder = pathToFileURL(`${mkdtempSync(join(tmpdir(), 'everytick-results-'))}/`)
+      try {
+        for (const one of [begun, gone]) {
+          expect(keep(one, folder)).toBe('scale-postgres.json')
+          expect(kept({ benchmark: 'scale', store: 'postgres' }, folder)).toEqual(one)
+        }
+        expect(kept({ benchmark: 'scale', store: 'sqlite' }, folder)).toBeNull()
+        expect(readdirSync(folder)).toEqual(['scale-postgres.json'])
+      } finally {
+        rmSync(folder, { recursive: true })
+      }
+    })
+  })
+
   it('reads back as it was, but for digits that mean nothing', () => {
     const odd = { text: 'a [1, 2] "b"', list: [1, 2.5, 1 / 3], none: null, deep: [{ a: [] }, { b: {} }] }
     expect(JSON.parse(written(odd))).toEqual({ ...odd, list: [1, 2.5, 0.333333] })
@@ -245,6 +336,8 @@ it.each([
   ['a quick run is not judged', ['core', '--quick', '--check']],
   ['without a name nothing is kept', ['--save']],
   ['the page takes no options', ['page', '--quick']],
+  ['a part alone is not judged', ['scale', '--part', 'idle', '--check']],
+  ['only what has parts is measured in parts', ['core', '--part', 'idle']],
 ])('%s: such arguments are answered with the usage', async (_, args) => {
   const ended = await new Promise((resolve) => {
     execFile(process.execPath, [fileURLToPath(at('benchmarks/main.mjs')), ...args], (error, __, stderr) =>

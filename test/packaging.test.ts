@@ -1,9 +1,10 @@
 /** Holds the package to what its users are told: its doors open, its versions are fixed, and nothing else is in the box. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ensureBuilt, readText, root, runNode, runNpm } from './built-package.ts'
+import { running } from './cli/running.ts'
 
 interface Manifest {
   readonly name: string
@@ -102,6 +103,85 @@ describe('the box', () => {
     expect(paths).toContain('dist/cron.js')
     expect(paths.filter((path) => !/\.(?:js|d\.ts|js\.map)$/.test(path) && !papers.includes(path))).toEqual([])
     expect(paths.filter((path) => /\.test\.|(?:^|\/)(?:test|tests|fixtures)\//.test(path))).toEqual([])
+  })
+})
+
+/** Other versions of Node come from the registry, once; they are no packages of ours. */
+const NODES = here('node_modules/.cache/everytick/nodes')
+const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
+
+describe('installed in an empty folder, without install scripts', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'everytick-box-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  /** Why not, when it could not be installed. */
+  let refusal = ''
+
+  /** Empty when it went well. */
+  const npm = async (cwd: string, ...args: string[]): Promise<string> => {
+    const { ended, shown } = running(['npm', ...args], { cwd })
+    return (await ended) === 0 ? '' : `npm ${args[0]} failed: ${shown().split('\n')[0]}`
+  }
+
+  /** The program of that version, or why there is none. */
+  const nodeOf = async (version: string): Promise<{ path: string } | { why: string }> => {
+    if (version === 'ours') return { path: process.execPath }
+    const platform = process.platform === 'win32' ? 'win' : process.platform
+    const kind = platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node'
+    const name = `${kind}-${platform}-${process.arch}`
+    const place = join(NODES, version)
+    const path = join(place, 'node_modules', name, 'bin', platform === 'win' ? 'node.exe' : 'node')
+    if (existsSync(path)) return { path }
+    mkdirSync(place, { recursive: true })
+    writeFileSync(join(place, 'package.json'), '{ "private": true }')
+    const why = await npm(place, 'install', ...QUIET, `${name}@${version}`)
+    return existsSync(path) ? { path } : { why: why || `there is no ${name}@${version}` }
+  }
+
+  beforeAll(async () => {
+    await npm(root, 'pack', '--ignore-scripts', '--pack-destination', folder)
+    const box = readdirSync(folder).find((name) => name.endsWith('.tgz'))
+    mkdirSync(join(folder, 'empty'))
+    mkdirSync(join(folder, 'typed'))
+    writeFileSync(join(folder, 'typed', 'word.ts'), "export const word: string = 'typed'")
+    writeFileSync(
+      join(folder, 'typed', 'jobs.ts'),
+      `import { defineJob, schedule, type Job } from 'everytick'
+       import { word } from './word.js'
+       export const tick: Job = defineJob({ name: 'tick', run(ctx) { ctx.log.info(word) } })
+       export const ticks = schedule({ key: 'tick', every: '1s', job: tick })`,
+    )
+    writeFileSync(join(folder, 'package.json'), '{ "private": true }')
+    refusal = box ? await npm(folder, 'install', ...QUIET, `./${box}`) : 'npm pack made no box'
+  })
+
+  it.for([
+    ['this version of Node', 'ours'],
+    ['Node 22', '22'],
+    ['Node 24', '24'],
+  ])('everytick dev shows a run, answers, and runs TypeScript on %s', async ([, version], context) => {
+    const node = await nodeOf(version!)
+    const why = refusal || ('why' in node ? node.why : '')
+    if (why !== '' && /ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNREFUSED|ENOTCACHED|network/i.test(why))
+      return context.skip(why)
+    expect(why).toBe('')
+    const { path } = node as { path: string }
+    const dev = (cwd: string) => {
+      const program = join(folder, 'node_modules', 'everytick', 'dist', 'cli', 'main.js')
+      return running([path, program, 'dev', '--port', '0', '--db', `sqlite:${version}.db`], { cwd: join(folder, cwd) })
+    }
+    const empty = dev('empty')
+    const typed = dev('typed')
+    await Promise.all([empty.heard(/✓ hello .* next/), typed.heard(/· tick +typed/)])
+    const url = /dashboard {2}(http:\S+)/.exec(empty.shown())![1]
+    expect((await fetch(`${url}/api/v1/overview`)).status).toBe(200)
+    for (const { interrupt } of [empty, typed]) interrupt()
+    expect([await empty.ended, await typed.ended]).toEqual([0, 0])
+    expect(`${empty.shown()}${typed.shown()}`).not.toMatch(/warning/i)
+  })
+
+  it('npx finds the command', async () => {
+    const npx = running(['npx', '--offline', 'everytick', 'next', '@daily', '-n', '1'], { cwd: folder })
+    expect([await npx.ended, npx.shown()]).toEqual([0, expect.stringMatching(/T00:00:00Z/)])
   })
 })
 

@@ -4,6 +4,10 @@ import { readFileSync } from 'node:fs'
 export interface Surroundings {
   /** Someone reads standard output on a terminal, so tables suit better than tab-separated rows. */
   readonly terminal: boolean
+  /** Someone can be asked. */
+  readonly asks: boolean
+  /** How many characters a line of the terminal has. */
+  readonly columns: number
   readonly outColours: boolean
   readonly errColours: boolean
 }
@@ -11,8 +15,35 @@ export interface Surroundings {
 export function surroundings(): Surroundings {
   const plain = Boolean(process.env.NO_COLOR) || process.env.TERM === 'dumb'
   const terminal = process.stdout.isTTY === true
-  return { terminal, outColours: terminal && !plain, errColours: process.stderr.isTTY === true && !plain }
+  return {
+    terminal,
+    asks: terminal && process.stdin.isTTY === true,
+    columns: process.stdout.columns || 80,
+    outColours: terminal && !plain,
+    errColours: process.stderr.isTTY === true && !plain,
+  }
 }
+
+export interface Whereabouts {
+  /** EVERYTICK_URL: the address of a server. */
+  readonly url: string | undefined
+  /** EVERYTICK_TOKEN: a key of that server. */
+  readonly token: string | undefined
+  /** DATABASE_URL: a database to talk to without a server. */
+  readonly db: string | undefined
+}
+
+export const whereabouts = (): Whereabouts => ({
+  url: process.env.EVERYTICK_URL || undefined,
+  token: process.env.EVERYTICK_TOKEN || undefined,
+  db: process.env.DATABASE_URL || undefined,
+})
+
+/** For a process that we start: what this one was given, and what it should know besides. */
+export const environmentWith = (besides: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
+  ...process.env,
+  ...besides,
+})
 
 /** The version in package.json, which lies two folders up from here both in src and in dist. */
 export function ownVersion(): string {

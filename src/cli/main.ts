@@ -25,7 +25,9 @@ async function run(args: readonly string[]): Promise<number> {
     if (isHelpShown(error)) return 0
     const { problemJson, problemOf, problemText } = await import('./problem.ts')
     const problem = problemOf(error)
-    const text = args.includes('--json') ? problemJson(problem) : problemText(problem, surroundings().errColours)
+    const text = args.some((each) => each === '--json' || each.startsWith('--json='))
+      ? problemJson(problem)
+      : problemText(problem, surroundings().errColours)
     process.stderr.write(text)
     return problem.exit
   }

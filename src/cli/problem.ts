@@ -1,13 +1,12 @@
 /** Turns whatever went wrong into what the user reads and the exit code a script sees; the words come from where it was thrown. */
 import { type ErrorCode, EverytickError, type Span } from '../errors.ts'
+import { EXIT } from './exit.ts'
 import { coloursFor, jsonText, printable, width } from './print.ts'
-
-/** Exit codes are API. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, notFound: 3, auth: 4, check: 5 } as const
+import { UsageError } from './usage-error.ts'
 
 export interface Problem {
-  /** A code of the catalogue; USAGE when the command line itself cannot be read, INTERNAL when the fault is ours. */
-  readonly code: ErrorCode | 'USAGE' | 'INTERNAL'
+  /** A code of the catalogues; USAGE when the command line itself cannot be read, INTERNAL when the fault is ours. */
+  readonly code: string
   readonly message: string
   readonly hint?: string | undefined
   readonly source?: string | undefined
@@ -29,6 +28,8 @@ export function problemOf(error: unknown): Problem {
     const { code, message, hint, source, span } = error
     return { code, message, hint, source, span, exit: FAILURES.has(code) ? EXIT.failed : EXIT.usage }
   }
+  if (error instanceof UsageError)
+    return { code: error.code, message: error.message, hint: error.hint, exit: error.exit }
   const usage = usageProblem(error)
   if (usage) return usage
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error)

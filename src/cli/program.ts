@@ -1,11 +1,16 @@
 /** The commands and options of the command line and their help; each command's work is loaded only when it is called. */
-import { Command, CommanderError, Option } from 'commander'
-import type { MigrateOptions } from './commands/migrate.ts'
-import type { NextOptions } from './commands/next.ts'
-import type { SampleOptions } from './commands/sample.ts'
-import { surroundings } from './config.ts'
-import type { View } from './print.ts'
-import type { TimingOptions } from './timing-input.ts'
+import { Command, CommanderError } from 'commander'
+import { type Io, ioOf } from './io.ts'
+import { registerAlerts } from './program/alerts.ts'
+import { registerCompletion } from './program/completion.ts'
+import { registerDeploy } from './program/deploy.ts'
+import { registerFleet } from './program/fleet.ts'
+import { registerKeys } from './program/keys.ts'
+import { registerLook } from './program/look.ts'
+import { registerRuns } from './program/runs.ts'
+import { registerSchedules } from './program/schedules.ts'
+import { registerStart } from './program/start.ts'
+import { registerTime } from './program/time.ts'
 
 const EXAMPLES = `
 Examples:
@@ -39,56 +44,21 @@ export function createProgram(write: (text: string) => void): Command {
       throw new CommanderError(0, VERSION_ASKED, '')
     })
 
-  withTimingOptions(program.command('next'))
-    .description('print the coming occurrences of a cron expression')
-    .option('-n, --count <number>', 'how many, 1 to 1000', '5')
-    .action(async (words: string[], options: NextOptions) => {
-      const [{ next }, shown] = await Promise.all([import('./commands/next.ts'), view()])
-      write(next(words, options, shown))
-    })
-
-  withTimingOptions(program.command('explain'))
-    .description('say what a cron expression means, and what to mind')
-    .action(async (words: string[], options: TimingOptions) => {
-      const [{ explain }, shown] = await Promise.all([import('./commands/explain.ts'), view()])
-      write(explain(words, options, shown))
-    })
-
-  program
-    .command('sample')
-    .description('run the scheduler on SQLite with a few schedules, a line per run')
-    .option('--db <path>', 'where the database lies', '.everytick/sample.db')
-    .option('--seconds <number>', 'stop by itself after so long')
-    .action(async (options: SampleOptions) => {
-      const [{ sample }, shown] = await Promise.all([import('./commands/sample.ts'), view()])
-      await sample(options, shown, write)
-    })
-
-  program
-    .command('migrate')
-    .description('bring a database up to date, or print the SQL that does')
-    .requiredOption('--db <address>', 'sqlite:./everytick.db or postgres://user@host/database')
-    .option('--sql', 'print the SQL for an empty database instead, and open nothing')
-    .action(async (options: MigrateOptions) => {
-      const { migrate } = await import('./commands/migrate.ts')
-      write(await migrate(options))
-    })
-
+  const io = ioOf(write)
+  for (const register of GROUPS) register(program, io)
   return program
 }
 
-function withTimingOptions(command: Command): Command {
-  return command
-    .argument('[expression...]', 'five or six fields, a macro, or "@every 5m"; best in quotes')
-    .option('--tz <zone>', 'IANA time zone (default: UTC)')
-    .option('--from <instant>', 'start here instead of now, like 2027-01-04T09:00:00Z')
-    .addOption(new Option('--gap <rule>', 'a time the clock jumps over').choices(['shift', 'skip']))
-    .addOption(new Option('--fold <rule>', 'a time that happens twice').choices(['first', 'second', 'both']))
-    .option('--seed <text>', 'what H is derived from, such as workspace/key')
-    .option('--json', 'print JSON')
-}
-
-async function view(): Promise<View> {
-  const { viewOf } = await import('./print.ts')
-  return viewOf(surroundings())
-}
+/** Each a file of definitions under program/; what their commands do is loaded when they are called. */
+const GROUPS: readonly ((program: Command, io: Io) => void)[] = [
+  registerStart,
+  registerTime,
+  registerSchedules,
+  registerRuns,
+  registerLook,
+  registerFleet,
+  registerKeys,
+  registerAlerts,
+  registerDeploy,
+  registerCompletion,
+]

@@ -52,7 +52,7 @@ function readWords(words: readonly string[], options: CronOptions): Timing {
 const FIRST_INSTANT = Date.UTC(1, 0, 1)
 export const LAST_INSTANT = Date.UTC(9999, 11, 31)
 
-function readFrom(text: string | undefined): number {
+export function readFrom(text: string | undefined): number {
   if (text === undefined) return systemClock.now()
   const from = readInstant(text)
   if (from >= FIRST_INSTANT && from <= LAST_INSTANT) return from

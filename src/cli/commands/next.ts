@@ -23,7 +23,7 @@ export function next(words: readonly string[], options: NextOptions, view: View)
   return rowsText([`NOMINAL (${zone.name})`, 'UTC', 'IN'], rows, view)
 }
 
-function readCount(text: string): number {
+export function readCount(text: string): number {
   const count = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (count >= 1 && count <= MAX_COUNT) return count
   throw new EverytickError(

@@ -1,0 +1,39 @@
+/** One change through a backend: carried out, or with --dry-run only told. */
+import { answer, type JsonOption } from './answer.ts'
+import type { Backend, BackendOptions } from './backend.ts'
+import type { Io } from './io.ts'
+import { printable } from './print.ts'
+
+export interface ChangeOptions extends BackendOptions, JsonOption {
+  readonly dryRun?: boolean
+}
+
+export interface Change {
+  readonly method: 'POST' | 'PUT' | 'DELETE'
+  readonly path: string
+  readonly body?: unknown
+  /** Such as `pause queue mail`. */
+  readonly words: string
+}
+
+/** What a dry run prints for programs. */
+const plan = ({ method, path, body }: Change): Readonly<Record<string, unknown>> => ({
+  ...{ dryRun: true, method, path },
+  ...(body === undefined ? {} : { body }),
+})
+
+/** Carries a change out and prints its answer, or tells what it would be. */
+export async function change<Answer extends object | null>(
+  backend: Backend,
+  { said, ...wanted }: Change & { readonly said: (answer: Answer) => string },
+  options: ChangeOptions & { readonly io: Io },
+): Promise<void> {
+  if (options.dryRun) return tellPlan(wanted, options)
+  const { method, path, body } = wanted
+  const done = await backend.ask<Answer>(method, path, body === undefined ? {} : { body })
+  // A removal answers nothing, and programs still want to read something.
+  await answer(done ?? { done: wanted.words }, options, () => `${printable(said(done))}\n`)
+}
+
+export const tellPlan = (wanted: Change, options: JsonOption & { readonly io: Io }): Promise<void> =>
+  answer(plan(wanted), { ...options, json: Boolean(options.json) }, () => `would ${printable(wanted.words)}\n`)

@@ -1,0 +1,85 @@
+/** `everytick alerts`: what is wrong, and what people may do about it. */
+import { answer, listOf } from '../answer.ts'
+import { segment } from '../backend.ts'
+import { type ChangeOptions, change } from '../change.ts'
+import { type Io, withBackend } from '../io.ts'
+import { type ListOptions, limitOf } from '../listing.ts'
+import { rowsText } from '../print.ts'
+
+export type AlertOptions = ChangeOptions
+
+export interface AlertsListOptions extends AlertOptions, ListOptions {
+  readonly state?: 'open' | 'acknowledged' | 'resolved' | 'any'
+  readonly workspace?: string
+}
+
+export interface MuteOptions extends AlertOptions {
+  readonly for?: string
+  readonly until?: string
+}
+
+interface Alert {
+  readonly id: string
+  readonly severity: string
+  readonly workspace: string | null
+  readonly title: string
+  readonly state: string
+  readonly openedAt: string
+  readonly mutedUntil: string | null
+}
+
+/** Without a state those that somebody may still have to look after: open ones and acknowledged ones, newest first. */
+export function listAlerts(options: AlertsListOptions, io: Io): Promise<void> {
+  const { state, workspace } = options
+  const states = state === 'any' ? [undefined] : state === undefined ? ['open', 'acknowledged'] : [state]
+  return withBackend(options, async (backend) => {
+    const found: Alert[] = []
+    for (const each of states)
+      found.push(...(await listOf<Alert>(backend, '/alerts', { ...options, io, query: { state: each, workspace } })))
+    const newest = found.toSorted((a, b) => (a.id < b.id ? 1 : -1))
+    const alerts = newest.slice(0, limitOf(options))
+    await answer(alerts, { ...options, io }, (shown, view) => {
+      const rows = shown.map((alert) => [
+        ...[alert.id, alert.severity, alert.mutedUntil === null ? alert.state : `${alert.state}, muted`],
+        ...[alert.openedAt, alert.workspace ?? '-', alert.title],
+      ])
+      return rowsText(['ID', 'SEVERITY', 'STATE', 'SINCE', 'WORKSPACE', 'TITLE'], rows, view)
+    })
+  })
+}
+
+interface Move {
+  readonly verb: 'acknowledge' | 'mute' | 'unmute' | 'resolve'
+  readonly done: string
+  readonly body?: unknown
+}
+
+/** Looks at it first: a dry run must say when there is none, and a person wants to read which one it was. */
+function moved(id: string, { verb, done, body }: Move, { io, ...options }: AlertOptions & { io: Io }): Promise<void> {
+  const path = `/alerts/${segment(id)}`
+  return withBackend(options, async (backend) => {
+    const { title } = await backend.ask<Alert>('GET', path)
+    const wanted = { method: 'POST', path: `${path}/${verb}`, words: `${verb}: ${title}` } as const
+    const said = (): string => `${done}: ${title}`
+    await change(backend, { ...wanted, said, ...(body === undefined ? {} : { body }) }, { ...options, io })
+  })
+}
+
+export const ackAlert = (id: string, options: AlertOptions, io: Io): Promise<void> =>
+  moved(id, { verb: 'acknowledge', done: 'acknowledged' }, { ...options, io })
+
+export function muteAlert(id: string, options: MuteOptions, io: Io): Promise<void> {
+  const { for: length, until } = options
+  // Both, if somebody says both: that is for the server to refuse.
+  const body = {
+    ...(until === undefined ? { for: length ?? '1h' } : length === undefined ? {} : { for: length }),
+    ...(until === undefined ? {} : { until }),
+  }
+  return moved(id, { verb: 'mute', done: 'muted', body }, { ...options, io })
+}
+
+export const unmuteAlert = (id: string, options: AlertOptions, io: Io): Promise<void> =>
+  moved(id, { verb: 'unmute', done: 'no longer muted' }, { ...options, io })
+
+export const resolveAlert = (id: string, options: AlertOptions, io: Io): Promise<void> =>
+  moved(id, { verb: 'resolve', done: 'resolved' }, { ...options, io })

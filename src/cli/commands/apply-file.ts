@@ -1,0 +1,96 @@
+/** Reads schedules from a file of YAML or JSON, one or many documents, each one or a list; what they say is judged by the backend. */
+import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { shown } from '../../errors.ts'
+import { UsageError } from '../usage-error.ts'
+
+export interface Declared {
+  /** Where it stands, for people. */
+  readonly place: string
+  readonly body: Readonly<Record<string, unknown>> & { readonly key: string; readonly workspace?: string }
+}
+
+/** Of schedules, the longest files are a few megabytes. */
+const MAX_BYTES = 32 * 1024 * 1024
+
+export async function readDocuments(file: string): Promise<readonly Declared[]> {
+  const name = file === '-' ? 'standard input' : basename(file)
+  const text = file === '-' ? await readInput() : await readText(file)
+  if (Buffer.byteLength(text) > MAX_BYTES) throw new UsageError(`${name} has more than 32 MiB`)
+  return declaredIn(await parse(text, name), name)
+}
+
+/** Exported for its tests: from parsed documents to schedules, refused when one of them cannot be one. */
+export function declaredIn(documents: readonly unknown[], name: string): readonly Declared[] {
+  const found = documents.flat().filter((each) => each !== null)
+  if (found.length === 0) throw new UsageError(`${name} has no schedule in it`)
+  const declared = found.map((body, i) => asDeclared(body, found.length === 1 ? name : `${name}, schedule ${i + 1}`))
+  const places = new Map<string, string>()
+  for (const { body, place } of declared) {
+    const id = JSON.stringify([body.workspace ?? null, body.key])
+    const other = places.get(id)
+    if (other !== undefined) throw new UsageError(`${place}: key ${shown(body.key)} is also that of ${other}`)
+    places.set(id, place)
+  }
+  return declared
+}
+
+function asDeclared(body: unknown, place: string): Declared {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new UsageError(`${place} is not a schedule, but ${shown(body)}`, {
+      hint: 'a schedule has key, job and one of cron, every, at or any',
+    })
+  const { key, workspace } = body as { readonly key?: unknown; readonly workspace?: unknown }
+  if (typeof key !== 'string' || key === '') throw new UsageError(`${place} has no key`, { hint: 'add key: <name>' })
+  if (workspace !== undefined && typeof workspace !== 'string')
+    throw new UsageError(`${place}: workspace is text, not ${shown(workspace)}`)
+  return { place: `${place} (${key})`, body: body as Declared['body'] }
+}
+
+async function parse(text: string, name: string): Promise<readonly unknown[]> {
+  if (/^\s*[[{]/.test(text)) {
+    try {
+      return [JSON.parse(text)]
+    } catch {
+      // YAML may begin like this too, and says better what is wrong.
+    }
+  }
+  const { parseAllDocuments } = await import('yaml')
+  const documents = parseAllDocuments(text)
+  if (!Array.isArray(documents)) return []
+  return documents.map((document) => {
+    const [error] = document.errors
+    if (error) throw unreadable(error, name)
+    try {
+      return document.toJS() as unknown
+    } catch (cause) {
+      throw unreadable(cause as Error, name)
+    }
+  })
+}
+
+interface Located {
+  readonly message: string
+  readonly linePos?: readonly { readonly line: number }[]
+}
+
+function unreadable(error: Located, name: string): UsageError {
+  const line = error.linePos?.[0]?.line
+  const [message = ''] = error.message.split(/ at line |\n/)
+  return new UsageError(`${name}${line === undefined ? '' : `:${line}`} cannot be read: ${message}`, { cause: error })
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    throw new UsageError(`${file} cannot be read (${code})`, { exit: code === 'ENOENT' ? 'notFound' : 'failed', cause })
+  }
+}
+
+async function readInput(): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of process.stdin) parts.push(part as Buffer)
+  return Buffer.concat(parts).toString('utf8')
+}

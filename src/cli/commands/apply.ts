@@ -1,0 +1,108 @@
+/** `everytick apply`: brings stored schedules in line with a file; all of it is judged before any of it is written. */
+import { answer, type JsonOption } from '../answer.ts'
+import { askYes } from '../ask-yes.ts'
+import type { Backend, BackendOptions } from '../backend.ts'
+import { changesText, type ShownChange } from '../changes-text.ts'
+import { type Io, withBackend } from '../io.ts'
+import { listed } from '../listing.ts'
+import { printable } from '../print.ts'
+import { schedulePath, scheduleText } from '../schedule-name.ts'
+import { UsageError } from '../usage-error.ts'
+import { type Declared, readDocuments } from './apply-file.ts'
+import { type Rehearsal, rehearseAll } from './apply-rehearsal.ts'
+
+export interface ApplyOptions extends BackendOptions, JsonOption {
+  readonly file: string
+  readonly tag?: string
+  readonly prune?: boolean
+  readonly yes?: boolean
+  readonly dryRun?: boolean
+}
+
+interface Stored {
+  readonly id: string
+  readonly workspace: string
+  readonly key: string
+  readonly revision: number
+  readonly warnings?: readonly { readonly text: string }[]
+}
+
+interface Planned {
+  readonly declared: readonly Declared[]
+  readonly rehearsals: readonly Rehearsal[]
+  readonly pruned: readonly Stored[]
+}
+
+export async function apply(options: ApplyOptions, io: Io): Promise<void> {
+  const { prune = false, tag, dryRun = false } = options
+  if (prune !== (tag !== undefined))
+    throw new UsageError('--prune and --tag go together: only what has the tag may be removed')
+  const declared = await readDocuments(options.file)
+  if (tag !== undefined) refuseUntagged(declared, tag)
+  await withBackend(options, async (backend) => {
+    const rehearsals = await rehearseAll(backend, declared)
+    const pruned = tag === undefined ? [] : await surplus(backend, tag, rehearsals)
+    if (!dryRun && pruned.length > 0) await askYes(io, `removes ${namesOf(pruned)}`, { yes: options.yes ?? false })
+    if (!dryRun) await write(backend, { declared, rehearsals, pruned }, io)
+    const changes = [
+      ...rehearsals,
+      ...pruned.map(({ workspace, key }) => ({ workspace, key, action: 'remove' as const })),
+    ]
+    await answer(changes, { ...options, io }, (all, view) =>
+      changesText(
+        all.filter((each): each is Extract<typeof each, ShownChange> => each.action !== 'none'),
+        view,
+      ),
+    )
+    const same = rehearsals.filter(({ action }) => action === 'none').length
+    const ended = dryRun ? 'nothing was written' : `${changes.length - same} applied`
+    io.note(`${same > 0 ? `${same} unchanged, ` : ''}${ended}\n`)
+  })
+}
+
+/** What the file does not tag now could never be pruned by it later. */
+function refuseUntagged(declared: readonly Declared[], tag: string): void {
+  const without = declared.find(({ body: { tags } }) => !(Array.isArray(tags) && tags.includes(tag)))
+  if (without)
+    throw new UsageError(`${without.place} has not the tag ${tag}`, {
+      hint: 'with --prune every schedule of the file has the tag',
+    })
+}
+
+/** Those with the tag that the file has not; what code declares is code's to take away. */
+async function surplus(backend: Backend, tag: string, wanted: readonly Rehearsal[]): Promise<readonly Stored[]> {
+  const limit = Number.POSITIVE_INFINITY
+  const { items } = await listed<Stored>(backend, '/schedules', { query: { tag, source: 'api' }, limit })
+  const names = new Set(wanted.map(({ workspace, key }) => JSON.stringify([workspace, key])))
+  return items.filter(({ workspace, key }) => !names.has(JSON.stringify([workspace, key])))
+}
+
+const MAX_NAMED = 5
+
+function namesOf(some: readonly Stored[]): string {
+  const names = some.slice(0, MAX_NAMED).map(scheduleText)
+  return [...names, ...(some.length > MAX_NAMED ? [`${some.length - MAX_NAMED} more`] : [])].join(', ')
+}
+
+async function write(backend: Backend, { declared, rehearsals, pruned }: Planned, io: Io): Promise<void> {
+  const puts = rehearsals.flatMap((rehearsal, i) =>
+    rehearsal.action === 'none' ? [] : [{ rehearsal, body: declared[i]!.body }],
+  )
+  const all = puts.length + pruned.length
+  let done = 0
+  try {
+    for (const { rehearsal, body } of puts) {
+      const { key: _key, workspace: _workspace, ...definition } = body
+      const { warnings = [] } = await backend.ask<Stored>('PUT', schedulePath(rehearsal), { body: definition })
+      for (const { text } of warnings) io.note(`⚠ ${printable(`${scheduleText(rehearsal)}: ${text}`)}\n`)
+      done += 1
+    }
+    for (const { id, revision } of pruned) {
+      await backend.ask('DELETE', `/schedules/${id}`, { headers: { 'if-match': `"${revision}"` } })
+      done += 1
+    }
+  } catch (error) {
+    if (done > 0) io.note(`${done} of ${all} changes were written; apply the file again when this is mended\n`)
+    throw error
+  }
+}

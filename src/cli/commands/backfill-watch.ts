@@ -1,0 +1,71 @@
+/** `everytick backfill watch`: a bar until a backfill has ended; Ctrl-C leaves, and the backfill goes on without it. */
+import { systemClock } from '../../time/clock.ts'
+import { segment } from '../backend.ts'
+import type { Desk } from '../desk.ts'
+import { fieldsText } from '../listing.ts'
+import { barOn, barText, leftMs } from '../progress-bar.ts'
+import { UsageError } from '../usage-error.ts'
+import { watched } from '../watch.ts'
+
+export interface BackfillBody {
+  readonly id: string
+  readonly schedule: string
+  readonly state: string
+  readonly from: string
+  readonly to: string
+  readonly done: number
+  readonly total: number
+  readonly succeeded: number
+  readonly failed: number
+  readonly cancelled: number
+  readonly kept: number
+  readonly running: number
+}
+
+export async function watchBackfill(
+  { backend, io }: Desk,
+  id: string,
+  { json = false }: { readonly json?: boolean | string },
+): Promise<string> {
+  const bar = barOn(process.stderr)
+  let first: { done: number; elapsed: number } | null = null
+  const seen = await watched<BackfillBody>({
+    look: () => backend.ask<BackfillBody>('GET', `/backfills/${segment(id)}`),
+    isOver: ({ state, running }) => state !== 'running' && running === 0,
+    show(body) {
+      const elapsed = systemClock.elapsed()
+      const { done, total } = workOf(body)
+      first ??= { done, elapsed }
+      const eta = leftMs({ first, done, total, elapsed })
+      const counts = `${endsText(body)}  running ${body.running}`
+      bar.show(barText({ done, total, counts, leftMs: eta, about: `${id}  (ctrl-c detaches)` }, io.around.columns))
+    },
+  }).finally(() => bar.clear())
+  if (seen === 'detached') {
+    io.note(`detached; the backfill goes on: everytick backfill watch ${id}\n`)
+    return ''
+  }
+  const { total } = workOf(seen)
+  const ends = endsText(seen)
+  // Programs get the whole answer also when it is a bad one.
+  if (json) io.write(fieldsText(seen, json))
+  if (seen.state === 'cancelled')
+    throw new UsageError(`backfill ${id} was cancelled: ${ends} of ${total}`, { exit: 'failed', code: 'CANCELLED' })
+  if (seen.failed > 0)
+    throw new UsageError(`${seen.failed} of ${total} failed`, {
+      exit: 'failed',
+      code: 'INCOMPLETE',
+      hint: `everytick runs ls status:failed shows them`,
+    })
+  return json ? '' : `${ends} of ${total}\n`
+}
+
+/** What was kept is no work: it would only make the bar lie. */
+const workOf = ({ done, total, kept }: BackfillBody): { done: number; total: number } => ({
+  done: done - kept,
+  total: total - kept,
+})
+
+function endsText({ succeeded, failed, cancelled }: BackfillBody): string {
+  return [`✓${succeeded}`, ...(failed > 0 ? [`✗${failed}`] : []), ...(cancelled > 0 ? [`▯${cancelled}`] : [])].join(' ')
+}

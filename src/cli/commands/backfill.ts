@@ -1,0 +1,114 @@
+/** `everytick backfill`: makes good a past span of a schedule, after asking; watching it is `backfill-watch.ts`. */
+import { askYes } from '../ask-yes.ts'
+import { segment } from '../backend.ts'
+import type { Desk } from '../desk.ts'
+import { fieldsText } from '../listing.ts'
+import { planText } from '../plan-text.ts'
+import { rowsText } from '../print.ts'
+import { readScheduleName, schedulePath } from '../schedule-name.ts'
+import { UsageError } from '../usage-error.ts'
+import { type BackfillBody, watchBackfill } from './backfill-watch.ts'
+import { jsonOf } from './schedules-spec.ts'
+
+export interface BackfillOptions {
+  readonly from?: string
+  readonly to?: string
+  readonly concurrency?: string
+  readonly force?: boolean
+  readonly payload?: string
+  readonly yes?: boolean
+  readonly detach?: boolean
+  readonly dryRun?: boolean
+  readonly json?: boolean | string
+}
+
+interface Answer {
+  readonly id: string | null
+  readonly total: number
+  readonly toRun: number
+  readonly kept: number
+}
+
+export async function backfill(desk: Desk, name: string | undefined, options: BackfillOptions): Promise<string> {
+  const { backend, io, view } = desk
+  if (name === undefined) throw new UsageError('no schedule is named', { hint: 'write key or workspace/key' })
+  const body = bodyOf(options)
+  const { id } = await backend.ask<{ id: string }>('GET', schedulePath(readScheduleName(name)))
+  const path = `/schedules/${id}/backfills`
+  const plan = await backend.ask<Answer>('POST', path, { body: { ...body, dryRun: true } })
+  const summary = summaryOf(plan, options.force === true)
+  if (options.dryRun) {
+    if (options.json) return fieldsText(plan, options.json)
+    return view.terminal
+      ? `  ${summary}\n`
+      : rowsText(
+          [],
+          [
+            ['total', plan.total],
+            ['kept', plan.kept],
+            ['toRun', plan.toRun],
+          ].map((row) => row.map(String)),
+          view,
+        )
+  }
+  if (plan.toRun === 0) {
+    io.note(`${summary}: nothing to do\n`)
+    return options.json ? fieldsText(plan, options.json) : ''
+  }
+  await askYes(io, summary, options)
+  const begun = await backend.ask<Answer>('POST', path, { body })
+  if (!options.detach) return watchBackfill(desk, begun.id!, options)
+  io.note(`it goes on in the background: everytick backfill watch ${begun.id}\n`)
+  return options.json ? fieldsText(begun, options.json) : `${begun.id}\n`
+}
+
+export function summaryOf({ total, kept, toRun }: Omit<Answer, 'id'>, force: boolean): string {
+  const slots = `${total} slot${total === 1 ? '' : 's'}`
+  const left = kept === 0 ? [] : [force ? `${kept} kept` : `${kept} already ran (kept; --force to rerun)`]
+  return [slots, ...left, `${toRun} to run`].join(' · ')
+}
+
+function bodyOf({ from, to, concurrency, force, payload }: BackfillOptions): Readonly<Record<string, unknown>> {
+  if (from === undefined || to === undefined)
+    throw new UsageError('--from and --to are both needed', { hint: 'such as --from 2026-11-01 --to 2026-11-15' })
+  if (concurrency !== undefined && !/^\d{1,4}$/.test(concurrency))
+    throw new UsageError(`--concurrency is a whole number, not ${JSON.stringify(concurrency)}`)
+  const given = jsonOf(payload)
+  return {
+    ...{ from, to },
+    ...(concurrency === undefined ? {} : { concurrency: Number(concurrency) }),
+    ...(force ? { force: true } : {}),
+    ...(given === undefined ? {} : { payload: given }),
+  }
+}
+
+export async function listBackfills(
+  { backend, io, view }: Desk,
+  name: string,
+  { json = false }: { readonly json?: boolean | string },
+): Promise<string> {
+  const { id } = await backend.ask<{ id: string }>('GET', schedulePath(readScheduleName(name)))
+  const { data } = await backend.ask<{ data: BackfillBody[] }>('GET', `/schedules/${id}/backfills`)
+  if (json) return fieldsText(data, json)
+  if (data.length === 0) io.note('it has no backfills\n')
+  const rows = data.map((each) => [
+    ...[each.id, each.state, each.from, each.to, `${each.done}/${each.total}`],
+    ...[each.succeeded, each.failed, each.running].map(String),
+  ])
+  const heading = ['ID', 'STATE', 'FROM', 'TO', 'DONE', 'SUCCEEDED', 'FAILED', 'RUNNING']
+  return rows.length === 0 ? '' : rowsText(heading, rows, view)
+}
+
+export async function cancelBackfill(
+  { backend }: Desk,
+  id: string,
+  { dryRun = false, json = false }: { readonly dryRun?: boolean; readonly json?: boolean | string },
+): Promise<string> {
+  const path = `/backfills/${segment(id)}`
+  const before = await backend.ask<BackfillBody>('GET', path)
+  const isOver = before.state !== 'running'
+  if (dryRun) return planText('cancel', isOver ? [] : [before.id], json)
+  const after = await backend.ask<BackfillBody>('POST', `${path}/cancel`)
+  if (json) return fieldsText(after, json)
+  return isOver ? `${after.id} is ${after.state}\n` : `cancelled ${after.id}\n`
+}

@@ -1,0 +1,124 @@
+/** `everytick channels`: where alerts are told; secrets go in and are shown once at most. */
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { answer, listOf } from '../answer.ts'
+import { segment } from '../backend.ts'
+import { type ChangeOptions, change, tellPlan } from '../change.ts'
+import { type Io, withBackend } from '../io.ts'
+import type { ListOptions } from '../listing.ts'
+import { printable, rowsText } from '../print.ts'
+import { UsageError } from '../usage-error.ts'
+
+export type ChannelOptions = ChangeOptions
+
+export interface ChannelsListOptions extends ChannelOptions, ListOptions {
+  readonly workspace?: string
+}
+
+export interface ChannelAddOptions extends ChannelOptions {
+  readonly kind?: 'webhook' | 'slack' | 'log'
+  readonly address?: string
+  readonly config?: string
+  readonly workspace?: string
+}
+
+interface Channel {
+  readonly id: string
+  readonly name: string
+  readonly workspace: string | null
+  readonly enabled: boolean
+  readonly config: { readonly kind: string; readonly url?: unknown; readonly host?: unknown }
+}
+
+export function listChannels(options: ChannelsListOptions, io: Io): Promise<void> {
+  return withBackend(options, async (backend) => {
+    const query = { workspace: options.workspace }
+    const channels = await listOf<Channel>(backend, '/channels', { ...options, io, query })
+    await answer(channels, { ...options, io }, (found, view) => {
+      const rows = found.map(({ id, name, workspace, enabled, config }) => [
+        ...[id, name, config.kind, workspace ?? '-', enabled ? 'on' : 'off', addressText(config)],
+      ])
+      return rowsText(['ID', 'NAME', 'KIND', 'WORKSPACE', 'STATE', 'ADDRESS'], rows, view)
+    })
+  })
+}
+
+/** An address that is itself a secret is answered as something other than text. */
+function addressText({ url, host }: Channel['config']): string {
+  const address = url ?? host
+  return typeof address === 'string' ? address : '-'
+}
+
+export function addChannel(name: string, options: ChannelAddOptions, io: Io): Promise<void> {
+  const { config, secret } = configOf(options)
+  const body = { name, config, ...(options.workspace === undefined ? {} : { workspace: options.workspace }) }
+  return withBackend(options, async (backend) => {
+    const words = `add the channel ${name} (${String(config.kind)})`
+    // A dry run tells what was given, and not what would be made up.
+    const plan = { method: 'POST', path: '/channels', words } as const
+    if (options.dryRun)
+      return tellPlan({ ...plan, body: { ...body, config: withoutSecrets(config) } }, { ...options, io })
+    const made = await backend.ask<Channel>('POST', '/channels', { body })
+    const shown = secret === undefined ? made : { ...made, secret }
+    await answer(
+      shown,
+      { ...options, io },
+      () => `${[made.id, ...(secret ? [secret] : [])].map(printable).join('\t')}\n`,
+    )
+    if (secret !== undefined && !options.json) io.note('  Keep the secret now: it is not shown again.\n')
+  })
+}
+
+const SECRETS = ['secret', 'password']
+const withoutSecrets = (config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(config).filter(([name]) => !SECRETS.includes(name)))
+
+interface Configured {
+  readonly config: Readonly<Record<string, unknown>>
+  /** Made here, and so to be told. */
+  readonly secret?: string
+}
+
+export function configOf({ kind, address, config }: ChannelAddOptions): Configured {
+  if (config !== undefined && kind !== undefined)
+    throw new UsageError('--config and --kind exclude each other', { hint: 'the kind stands in the JSON' })
+  if (config !== undefined) return { config: readConfig(config) }
+  if (kind === undefined) throw new UsageError('the kind is missing', { hint: 'pass --kind, or --config with JSON' })
+  if (kind === 'log') return { config: { kind } }
+  if (address === undefined) throw new UsageError(`--kind ${kind} needs --address`)
+  if (kind === 'slack') return { config: { kind, url: address } }
+  const secret = `whsec_${randomBytes(32).toString('base64')}`
+  return { config: { kind, url: address, secret }, secret }
+}
+
+function readConfig(file: string): Readonly<Record<string, unknown>> {
+  try {
+    const config: unknown = JSON.parse(readFileSync(file === '-' ? 0 : file, 'utf8'))
+    if (typeof config === 'object' && config !== null && !Array.isArray(config)) return { ...config }
+  } catch (cause) {
+    throw new UsageError(`${file} cannot be read as JSON`, { cause })
+  }
+  throw new UsageError(`${file} is not a JSON object`)
+}
+
+export function testChannel(id: string, options: ChannelOptions, io: Io): Promise<void> {
+  return withBackend(options, async (backend) => {
+    const { name } = await backend.ask<Channel>('GET', `/channels/${segment(id)}`)
+    const path = `/channels/${segment(id)}/test`
+    if (options.dryRun) return tellPlan({ method: 'POST', path, words: `send a test to ${name}` }, { ...options, io })
+    const told = await backend.ask<{ readonly delivered: boolean; readonly error: string | null }>('POST', path)
+    if (told.delivered || options.json)
+      await answer(told, { ...options, io }, () => `${printable(name)} took the test message\n`)
+    if (!told.delivered)
+      throw new UsageError(`${name} did not take it: ${told.error}`, { exit: 'failed', code: 'NOT_DELIVERED' })
+  })
+}
+
+export function removeChannel(id: string, options: ChannelOptions, io: Io): Promise<void> {
+  return withBackend(options, async (backend) => {
+    const path = `/channels/${segment(id)}`
+    const { name } = await backend.ask<Channel>('GET', path)
+    const said = (): string => `removed the channel ${name}`
+    await change(backend, { method: 'DELETE', path, words: `remove the channel ${name}`, said }, { ...options, io })
+  })
+}

@@ -1,0 +1,138 @@
+/** `everytick dev`: the user's jobs on a database of their own, with the interface open to this machine, loaded anew when they change. */
+import { dirname, join, resolve } from 'node:path'
+import { ERROR_CODES, type ErrorCode, EverytickError } from '../../errors.ts'
+import { asked } from '../asked.ts'
+import { openBackend } from '../backend.ts'
+import { CONFIG_FILES, JOB_FILES } from '../config-file.ts'
+import { type Front, openFront } from '../dev/front.ts'
+import { keyboard } from '../dev/keyboard.ts'
+import { createProject, type Project } from '../dev/project.ts'
+import { watchFiles } from '../dev/watch-files.ts'
+import { EXIT } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { printable, type View } from '../print.ts'
+import { type Problem, problemText } from '../problem.ts'
+import { readPort, readSeconds } from '../read-number.ts'
+import { UsageError } from '../usage-error.ts'
+
+export interface DevOptions {
+  readonly config?: string
+  readonly db?: string
+  readonly port?: string
+  /** Ends by itself after so many seconds. */
+  readonly seconds?: string
+}
+
+const PORT = 4410
+const HOUR_MS = 3_600_000
+
+export async function dev(options: DevOptions, io: Io): Promise<void> {
+  const seconds = readSeconds(options.seconds)
+  const front = await openDoor(options.port === undefined ? null : readPort(options.port), io)
+  const view = await io.view()
+  const url = `http://localhost:${front.port}`
+  let failure: Problem | null = null
+  let isUp = false
+  const project = createProject({
+    setting: { config: options.config ?? null, db: options.db ?? null, url, keys: io.around.asks },
+    lead: front.lead,
+    onFile: (path) => files.add(path),
+    onProblem(problem) {
+      failure = problem
+      if (isUp || io.around.asks) io.note(problemText(problem, io.around.errColours))
+    },
+    onCrash: (code) =>
+      io.note(`  the process of your jobs ended by itself (${code ?? 'killed'}); save a file to start it again\n`),
+  })
+  const files = watchFiles((path) => {
+    io.write(`  ${view.colours.dim('changed')}    ${printable(path)}\n`)
+    void project.load().then((loaded) => {
+      if (!loaded) io.note('  the change could not be taken up; save again when it is repaired\n')
+    })
+  })
+  const folder = options.config === undefined ? '.' : dirname(resolve(options.config))
+  for (const name of [...CONFIG_FILES, ...JOB_FILES]) files.add(join(folder, name))
+  let unhear = (): void => {}
+  try {
+    let quit = (): void => {}
+    const quitted = new Promise<void>((resolve) => {
+      quit = resolve
+    })
+    // Before the first process of the project: each leaves the terminal as it found it, and should find it as we want it.
+    if (io.around.asks) unhear = await hear({ io, view, url, project, quit: () => quit() })
+    isUp = await Promise.race([project.load(), quitted.then(() => true)])
+    // Somebody at a terminal repairs the file, and it is loaded again; a script wants to know.
+    if (!isUp && !io.around.asks) throw errorOf(failure)
+    await Promise.race([quitted, asked(seconds)])
+    await project.stop()
+  } finally {
+    unhear()
+    files.close()
+    project.kill()
+    await front.close()
+  }
+}
+
+/** The usual port, or a free one when somebody else has it; a port that was asked for is that one or none. */
+async function openDoor(port: number | null, io: Io): Promise<Front> {
+  if (port !== null) return openFront(port)
+  try {
+    return await openFront(PORT)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    io.note(`  ${error.message}, so a free one is used\n`)
+    return openFront(0)
+  }
+}
+
+/** The process that loaded the code could only send what the error says. */
+function errorOf(problem: Problem | null): Error {
+  if (!problem) return new UsageError('the process of your jobs ended before it was ready', { exit: 'failed' })
+  const { code, message, hint, source, span, exit } = problem
+  if (code in ERROR_CODES) {
+    const details = { ...(hint && { hint }), ...(source !== undefined && { source }), ...(span && { span }) }
+    return new EverytickError(code as ErrorCode, message, details)
+  }
+  const name = (Object.keys(EXIT) as (keyof typeof EXIT)[]).find((each) => EXIT[each] === exit) ?? 'failed'
+  return new UsageError(message, { exit: name, code, ...(hint && { hint }) })
+}
+
+interface Hearing {
+  readonly io: Io
+  readonly view: View
+  readonly url: string
+  readonly project: Project
+  readonly quit: () => void
+}
+
+/** Reads single keys until the answered function is called. */
+async function hear({ io, view, url, project, quit }: Hearing): Promise<() => void> {
+  const backend = await openBackend({ url })
+  let asked = false
+  const press = keyboard({
+    ...{ backend, url, view, write: io.write },
+    quit() {
+      // Whoever asks twice does not want to wait.
+      if (asked) {
+        project.kill()
+        process.exit(130)
+      }
+      asked = true
+      quit()
+    },
+    async forward() {
+      if (!project.movesClock)
+        return io.write('  this clock is not ours to move: f is for SQLite files that dev opens itself\n')
+      io.write('  clock      an hour ahead; what fell into that hour follows the catch-up rule of each schedule\n')
+      await project.load({ moveMs: HOUR_MS })
+    },
+  })
+  const { stdin } = process
+  const onData = (data: Buffer): void => press(data.toString('utf8'))
+  stdin.setRawMode(true)
+  stdin.on('data', onData).resume()
+  return () => {
+    stdin.off('data', onData).pause()
+    stdin.setRawMode(false)
+  }
+}

@@ -1,0 +1,67 @@
+/** `everytick doctor`: prints what a server or database says of itself, with what mends it, and fails when something is wrong. */
+import { EverytickError } from '../../errors.ts'
+import type { Finding } from '../../observe/diagnosis.ts'
+import { answer, type JsonOption } from '../answer.ts'
+import { type BackendOptions, whereOf } from '../backend.ts'
+import { type Io, withBackend } from '../io.ts'
+import { printable, rowsText, type View } from '../print.ts'
+import { refuseMissingFile } from '../store-file.ts'
+import { UsageError } from '../usage-error.ts'
+
+export type DoctorOptions = BackendOptions & JsonOption
+
+interface Diagnosis {
+  readonly store: string
+  readonly healthy: boolean
+  readonly findings: readonly Finding[]
+}
+
+export async function doctor(options: DoctorOptions, io: Io): Promise<void> {
+  const { db } = whereOf(options)
+  // A look must not make what it looks for.
+  if (db !== undefined) refuseMissingFile(db)
+  const diagnosis = await diagnosisOf(options)
+  await answer(diagnosis, { ...options, io }, ({ findings }, view) => findingsText(findings, view))
+  if (diagnosis.healthy) return
+  const wrong = diagnosis.findings.filter(({ level }) => level === 'wrong').length
+  throw new UsageError(`${wrong} ${wrong === 1 ? 'thing is' : 'things are'} wrong`, {
+    ...{ exit: 'check', code: 'CHECK_FAILED' },
+  })
+}
+
+async function diagnosisOf(options: DoctorOptions): Promise<Diagnosis> {
+  try {
+    return await withBackend({ ...options, migrate: false }, (backend) => backend.ask<Diagnosis>('GET', '/doctor'))
+  } catch (error) {
+    const finding = schemaFinding(error)
+    if (!finding) throw error
+    return { store: '', healthy: false, findings: [finding] }
+  }
+}
+
+/** A schema that does not fit keeps a database from being opened at all, and is what doctors are for. */
+function schemaFinding(error: unknown): Finding | null {
+  if (!(error instanceof EverytickError)) return null
+  const { code, message, hint } = error
+  if (code !== 'SCHEMA_OUTDATED' && code !== 'SCHEMA_TOO_NEW') return null
+  const fix = code === 'SCHEMA_OUTDATED' ? 'everytick migrate --db <address>' : (hint ?? null)
+  return { check: 'schema', level: 'wrong', text: message, fix }
+}
+
+export function findingsText(findings: readonly Finding[], view: View): string {
+  if (!view.terminal) {
+    return rowsText(
+      [],
+      findings.map(({ level, check, text, fix }) => [level, check, text, fix ?? '']),
+      view,
+    )
+  }
+  const { green, yellow, red, dim } = view.colours
+  const signs = { ok: green('✓'), warning: yellow('⚠'), wrong: red('✗') }
+  return findings
+    .map(({ level, text, fix }) => {
+      const advice = fix === null ? '' : `\n      ${dim('→')} ${printable(fix)}`
+      return `  ${signs[level]} ${printable(text)}${advice}\n`
+    })
+    .join('')
+}

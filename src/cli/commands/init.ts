@@ -1,0 +1,56 @@
+/** `everytick init`: writes a small project that runs. What is there stays as it is. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { basename, join, relative, resolve } from 'node:path'
+import { askYes } from '../ask-yes.ts'
+import type { Io } from '../io.ts'
+import { printable } from '../print.ts'
+import { UsageError } from '../usage-error.ts'
+import { starterFiles } from './init-files.ts'
+
+export interface InitOptions {
+  readonly yes?: boolean
+  readonly dryRun?: boolean
+}
+
+export async function init(folder: string, options: InitOptions, io: Io): Promise<void> {
+  const place = resolve(folder)
+  const files = starterFiles(packageName(basename(place)))
+  const [kept, fresh] = [
+    files.filter(({ path }) => isThere(place, path)),
+    files.filter(({ path }) => !isThere(place, path)),
+  ]
+  const { colours } = await io.view()
+  const tell = (): void => {
+    for (const { path } of kept) io.write(`  ${colours.dim('kept')}   ${printable(join(folder, path))}\n`)
+    for (const { path } of fresh)
+      io.write(`  ${options.dryRun ? 'would write' : colours.green('wrote')}  ${printable(join(folder, path))}\n`)
+  }
+  if (options.dryRun) return tell()
+  // Nothing is overwritten, so that only somebody who sits there is asked.
+  if (fresh.length > 0 && io.around.asks)
+    await askYes(io, `${fresh.length} files in ${relative('.', place) || 'this folder'}`, { yes: options.yes ?? false })
+  write(place, fresh)
+  tell()
+  const go = place === process.cwd() ? '' : `cd ${printable(folder)} && `
+  const needs = kept.some(({ path }) => path === 'package.json') ? 'npm install everytick' : 'npm install'
+  io.note(`\n  Next: ${go}${needs} && npx everytick dev\n`)
+}
+
+const isThere = (place: string, path: string): boolean => existsSync(join(place, path))
+
+function write(place: string, files: ReturnType<typeof starterFiles>): void {
+  try {
+    mkdirSync(place, { recursive: true })
+    // `wx`: what appeared since we looked stays too.
+    for (const { path, text } of files) writeFileSync(join(place, path), text, { flag: 'wx' })
+  } catch (cause) {
+    throw new UsageError(`the project cannot be written: ${(cause as Error).message}`, { exit: 'failed', cause })
+  }
+}
+
+/** What npm takes for a name. */
+const packageName = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, '-')
+    .replace(/^-+|-+$/g, '') || 'my-schedules'

@@ -1,0 +1,93 @@
+/** Bulk work from the command line: shows what it would touch, asks, has it done in the background and watches. */
+import { askYes } from '../ask-yes.ts'
+import type { AskOptions, BackendOptions } from '../backend.ts'
+import type { Desk } from '../desk.ts'
+import { fieldsText, type Listed, listed } from '../listing.ts'
+import { planText } from '../plan-text.ts'
+import { isAll, RUN_WORDS, readWords, SCHEDULE_WORDS, scheduleFilter, scheduleQuery } from '../query-words.ts'
+import { readScheduleName, schedulePath, scheduleText } from '../schedule-name.ts'
+import { UsageError } from '../usage-error.ts'
+import { type OperationBody, watchOperation } from './ops.ts'
+
+export interface BulkOptions {
+  readonly where?: readonly string[]
+  readonly dryRun?: boolean
+  readonly yes?: boolean
+  readonly detach?: boolean
+  readonly json?: boolean | string
+}
+
+interface Order {
+  /** As `POST /operations` calls it. */
+  readonly action: string
+  /** `paused`, for the sentence at the end. */
+  readonly done: string
+  /** Besides action and filter. */
+  readonly more?: object
+}
+
+/** Beyond this it is only said that there are more. */
+const COUNTED = 1000
+
+export async function bulkSchedules(desk: Desk, order: Order, options: BulkOptions & BackendOptions): Promise<string> {
+  const words = options.where ?? []
+  const filter = scheduleFilter(words)
+  const query = isAll(words) ? {} : scheduleQuery(readWords(words, SCHEDULE_WORDS))
+  const found = await listed<{ workspace: string; key: string }>(desk.backend, '/schedules', { query, limit: COUNTED })
+  const names = { ...found, items: found.items.map(scheduleText) }
+  return ordered(desk, { ...order, filter, names, noun: 'schedule' }, options)
+}
+
+export async function bulkRuns(
+  desk: Desk,
+  { status, ...order }: Order & { readonly status: string },
+  options: BulkOptions & BackendOptions,
+): Promise<string> {
+  const words = options.where ?? []
+  const { status: said, ...query } = isAll(words) ? {} : await runQuery(desk, words)
+  if (said !== undefined) throw new UsageError(`--where cannot look for status here: it is ${status}`)
+  const { schedule, ...rest } = query
+  const filter = isAll(words) ? { all: true } : { ...rest, ...(schedule === undefined ? {} : { scheduleId: schedule }) }
+  const asked = { query: { ...query, status }, limit: COUNTED }
+  const found = await listed<{ id: string }>(desk.backend, '/runs', asked)
+  const names = { ...found, items: found.items.map(({ id }) => id) }
+  return ordered(desk, { ...order, filter, names, noun: 'run' }, options)
+}
+
+/** For `GET /runs`, which knows schedules by their id only. */
+export async function runQuery({ backend }: Desk, words: readonly string[]): Promise<NonNullable<AskOptions['query']>> {
+  const { schedule, ...query } = readWords(words, RUN_WORDS)
+  if (schedule === undefined) return query
+  const name = readScheduleName(schedule, query.workspace)
+  const { id } = await backend.ask<{ id: string }>('GET', schedulePath(name))
+  return { ...query, schedule: id }
+}
+
+interface Ordered extends Order {
+  readonly filter: object
+  readonly names: Listed<string>
+  readonly noun: string
+}
+
+async function ordered(desk: Desk, order: Ordered, options: BulkOptions & BackendOptions): Promise<string> {
+  const { backend, io } = desk
+  const { action, filter, names, noun, done, more = {} } = order
+  const count = (number: number | string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
+  const many = count(names.hasMore ? `more than ${COUNTED}` : names.items.length)
+  if (options.dryRun) {
+    io.note(`${many} would be ${done}\n`)
+    return planText(action.slice(action.indexOf('.') + 1), names.items, options.json)
+  }
+  if (names.items.length === 0) {
+    io.note(`no ${noun} fits\n`)
+    return options.json ? 'null\n' : ''
+  }
+  await askYes(io, `${many} to be ${done}`, options)
+  const begun = await backend.ask<OperationBody>('POST', '/operations', { body: { action, filter, ...more } })
+  if (options.detach) {
+    io.note(`it goes on in the background: everytick ops watch ${begun.id}\n`)
+    return options.json ? fieldsText(begun, options.json) : `${begun.id}\n`
+  }
+  const total = names.hasMore ? null : names.items.length
+  return watchOperation(desk, { id: begun.id, total, sentence: (number) => `${done} ${count(number)}` }, options)
+}

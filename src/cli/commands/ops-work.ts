@@ -1,0 +1,22 @@
+/** Carries bulk work on in this process, for a database that no server may be looking after; the steps are the server's own. */
+import { coreOf } from '../../scheduler/core.ts'
+import { everytick } from '../../scheduler.ts'
+import { createServer } from '../../server/app.ts'
+import { operating } from '../../server/operations/operating.ts'
+
+export interface Worker {
+  /** One step of what is to be done, whoever asked for it. A server that does the same step meanwhile does no harm. */
+  carryOn(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openWorker(db: string): Promise<Worker> {
+  const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+  const app = everytick({ store: db, jobs: [], foreignJobs: true, logger: quiet })
+  const { parts } = createServer(app, { duties: false, authorize: () => ({ scope: 'admin', name: 'cli' }) })
+  const duty = operating(parts)
+  return {
+    carryOn: async () => void (await duty.pass(await coreOf(app).store())),
+    close: () => app.stop(),
+  }
+}

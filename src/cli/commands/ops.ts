@@ -1,0 +1,117 @@
+/** `everytick ops`: bulk work that was asked for, how far it is, and ending it. */
+import { systemClock } from '../../time/clock.ts'
+import { type BackendOptions, segment, whereOf } from '../backend.ts'
+import type { Desk } from '../desk.ts'
+import type { Io } from '../io.ts'
+import { fieldsText, type ListOptions, limitOf, listed } from '../listing.ts'
+import { planText } from '../plan-text.ts'
+import { printable, rowsText } from '../print.ts'
+import { barOn, barText, leftMs } from '../progress-bar.ts'
+import { timeCell } from '../time-cell.ts'
+import { UsageError } from '../usage-error.ts'
+import { watched } from '../watch.ts'
+
+export interface OperationBody {
+  readonly id: string
+  readonly state: 'running' | 'done' | 'cancelled'
+  readonly work: { readonly action: string }
+  readonly by: string
+  readonly done: number
+  readonly failed: number
+  readonly errors: readonly { readonly target: string; readonly message: string }[]
+  readonly createdAt: string
+  readonly finishedAt: string | null
+}
+
+const HEADING = ['ID', 'STATE', 'ACTION', 'DONE', 'FAILED', 'BY', 'BEGAN']
+
+export async function listOperations({ backend, io, view }: Desk, options: ListOptions): Promise<string> {
+  const { items, hasMore } = await listed<OperationBody>(backend, '/operations', { limit: limitOf(options) })
+  if (hasMore) io.note('there are more: --limit says how many, --all shows them all\n')
+  if (options.json) return fieldsText(items, options.json)
+  if (items.length === 0) io.note('there is no bulk work\n')
+  const now = systemClock.now()
+  const rows = items.map(({ id, state, work, done, failed, by, createdAt }) => [
+    ...[id, state, work.action, String(done), String(failed), by],
+    timeCell(createdAt, now, view),
+  ])
+  return rows.length === 0 ? '' : rowsText(HEADING, rows, view)
+}
+
+interface Watched {
+  readonly id: string
+  /** Null when nobody knows. */
+  readonly total: number | null
+  /** What was done to so many. */
+  readonly sentence: (done: number) => string
+}
+
+interface WatchOptions extends BackendOptions {
+  readonly json?: boolean | string
+}
+
+/** Over a database there may be no server to do the work, so this process does it while it watches. */
+export async function watchOperation({ backend, io }: Desk, what: Watched, options: WatchOptions): Promise<string> {
+  const path = `/operations/${segment(what.id)}`
+  const look = (): Promise<OperationBody> => backend.ask<OperationBody>('GET', path)
+  await look()
+  const { db } = whereOf(options)
+  const worker = db === undefined ? null : await (await import('./ops-work.ts')).openWorker(db)
+  const bar = barOn(process.stderr)
+  const first = { done: 0, elapsed: systemClock.elapsed() }
+  try {
+    const seen = await watched<OperationBody>({
+      async look() {
+        await worker?.carryOn()
+        return look()
+      },
+      isOver: ({ state }) => state !== 'running',
+      show({ done, failed }) {
+        const { total } = what
+        const eta = total === null ? null : leftMs({ first, done, total, elapsed: systemClock.elapsed() })
+        const about = `${what.id}  (ctrl-c detaches)`
+        const counts = failed > 0 ? `✗${failed}` : ''
+        bar.show(barText({ done, total, counts, leftMs: eta, about }, io.around.columns))
+      },
+    })
+    bar.clear()
+    if (seen !== 'detached') return ending(io, { seen, what, json: options.json ?? false })
+    const goesOn = worker === null ? 'it goes on' : 'a server goes on with it'
+    io.note(`detached; ${goesOn}: everytick ops watch ${what.id}\n`)
+    return ''
+  } finally {
+    bar.clear()
+    await worker?.close()
+  }
+}
+
+interface Ending {
+  readonly seen: OperationBody
+  readonly what: Watched
+  readonly json: boolean | string
+}
+
+/** Programs get the whole answer also when it is a bad one. */
+function ending({ note, write }: Io, { seen, what, json }: Ending): string {
+  const { id, done, failed, state, errors } = seen
+  for (const { target, message } of errors) note(`  ✗ ${printable(target)}: ${printable(message)}\n`)
+  const sentence = what.sentence(done)
+  if (json) write(fieldsText(seen, json))
+  if (state === 'cancelled')
+    throw new UsageError(`${id} was cancelled: ${sentence}`, { exit: 'failed', code: 'CANCELLED' })
+  if (failed > 0) throw new UsageError(`${failed} failed: ${sentence}`, { exit: 'failed', code: 'INCOMPLETE' })
+  return json ? '' : `${sentence}\n`
+}
+
+export async function cancelOperation(
+  { backend }: Desk,
+  id: string,
+  { dryRun = false, json = false }: { readonly dryRun?: boolean; readonly json?: boolean | string },
+): Promise<string> {
+  const path = `/operations/${segment(id)}`
+  const before = await backend.ask<OperationBody>('GET', path)
+  if (dryRun) return planText('cancel', before.state === 'running' ? [before.id] : [], json)
+  const after = await backend.ask<OperationBody>('POST', `${path}/cancel`)
+  if (json) return fieldsText(after, json)
+  return before.state === 'running' ? `cancelled ${after.id} after ${after.done}\n` : `${after.id} is ${after.state}\n`
+}

@@ -1,0 +1,56 @@
+/** `everytick runs retry`, `cancel` and `redrive`: those that are named one by one, those that `--where` fits as bulk work. */
+import { type BackendOptions, segment } from '../backend.ts'
+import type { Desk } from '../desk.ts'
+import { fieldsText } from '../listing.ts'
+import { planText } from '../plan-text.ts'
+import { UsageError } from '../usage-error.ts'
+import { type BulkOptions, bulkRuns } from './ops-bulk.ts'
+import type { RunBody } from './runs.ts'
+
+type Options = BulkOptions & BackendOptions
+
+export async function retryRuns(desk: Desk, ids: readonly string[], options: Options): Promise<string> {
+  const found = await lookedUp(desk, ids)
+  const other = found.find(({ state }) => state !== 'failed')
+  if (other)
+    throw new UsageError(`run ${other.id} is ${other.state}, and only failed runs can be retried`, {
+      exit: 'notFound',
+      code: 'RUN_NOT_FAILED',
+    })
+  if (options.dryRun) return planText('retry', found.map(idOf), options.json)
+  const after: RunBody[] = []
+  for (const { id } of found) after.push(await desk.backend.ask<RunBody>('POST', `/runs/${id}/retry`))
+  return options.json ? fieldsText(after, options.json) : after.map(({ id }) => `retried ${id}\n`).join('')
+}
+
+export async function cancelRuns(desk: Desk, ids: readonly string[], options: Options): Promise<string> {
+  if (ids.length > 0 && options.where) throw new UsageError('ids and --where exclude each other')
+  if (options.where)
+    return bulkRuns(desk, { action: 'runs.cancel', done: 'cancelled', status: 'pending,running' }, options)
+  if (ids.length === 0) throw new UsageError('no run is named', { hint: 'write its id, or --where job=name' })
+  const found = await lookedUp(desk, ids)
+  if (options.dryRun) {
+    const open = found.filter(({ finishedAt }) => finishedAt === null)
+    return planText('cancel', open.map(idOf), options.json)
+  }
+  const after: RunBody[] = []
+  for (const { id } of found) after.push(await desk.backend.ask<RunBody>('POST', `/runs/${id}/cancel`))
+  if (options.json) return fieldsText(after, options.json)
+  // One that runs is told to stop, and one that had ended stays as it was.
+  return after.map(({ id, state }) => `${state === 'running' ? 'told to stop' : state} ${id}\n`).join('')
+}
+
+const idOf = ({ id }: RunBody): string => id
+
+/** Many failed runs at once. */
+export async function redriveRuns(desk: Desk, options: Options): Promise<string> {
+  if (!options.where) throw new UsageError('--where is missing', { hint: 'such as --where job=send-digest, or all' })
+  return bulkRuns(desk, { action: 'runs.retry', done: 'retried', status: 'failed' }, options)
+}
+
+/** All of them first: an id that is wrong leaves the others as they are. */
+async function lookedUp({ backend }: Desk, ids: readonly string[]): Promise<RunBody[]> {
+  const found: RunBody[] = []
+  for (const id of ids) found.push(await backend.ask<RunBody>('GET', `/runs/${segment(id)}`))
+  return found
+}

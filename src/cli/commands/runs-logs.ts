@@ -1,0 +1,94 @@
+/** `everytick runs logs`: what a run said, and with -f what it goes on to say until it ends. */
+import { type Backend, segment } from '../backend.ts'
+import type { Desk } from '../desk.ts'
+import { jsonText, printable, type View } from '../print.ts'
+import { patient, pause } from '../watch.ts'
+
+export interface LogOptions {
+  readonly follow?: boolean
+  readonly json?: boolean | string
+}
+
+interface LogLine {
+  readonly seq: number
+  readonly at: string
+  readonly attempt: number
+  readonly level: string
+  readonly message: string
+  readonly data: unknown
+}
+
+const PAGE = 1000
+
+/** Lines are written as they come. */
+export async function runLogs({ backend, io, view }: Desk, id: string, options: LogOptions): Promise<string> {
+  const path = `/runs/${segment(id)}/logs`
+  const lines = options.follow ? followed(backend, path) : stored(backend, path)
+  let isSilent = true
+  for await (const line of lines) {
+    isSilent = false
+    io.write(options.json ? `${jsonText(line)}\n` : lineText(line, view))
+  }
+  if (isSilent) io.note('it said nothing\n')
+  return ''
+}
+
+export function lineText({ at, level, attempt, message, data }: LogLine, view: View): string {
+  const more = data === null || data === undefined ? '' : jsonText(data)
+  if (!view.terminal) return `${[at, level, String(attempt), printable(message), more].join('\t')}\n`
+  const { dim, red, yellow } = view.colours
+  const shade = level === 'error' ? red : level === 'warn' ? yellow : (text: string) => text
+  const head = dim(`${at.slice(11, 23)} #${attempt}`)
+  return `  ${head} ${shade(printable(level).padEnd(5))} ${printable(message)}${more === '' ? '' : ` ${dim(more)}`}\n`
+}
+
+async function* stored(backend: Backend, path: string): AsyncGenerator<LogLine> {
+  for (let after = 0, isMore = true; isMore; ) {
+    const text = await (await backend.fetch('GET', path, { query: { after, limit: PAGE } })).text()
+    const page = text.split('\n').filter((line) => line !== '')
+    for (const line of page) {
+      const read: LogLine = JSON.parse(line)
+      after = read.seq
+      yield read
+    }
+    isMore = page.length === PAGE
+  }
+}
+
+/** A connection that ends before the run does is made again, after the last line that came. */
+async function* followed(backend: Backend, path: string): AsyncGenerator<LogLine> {
+  const patience = patient()
+  for (let after = 0; ; await pause()) {
+    const headers = { accept: 'text/event-stream' }
+    const answer = await backend.fetch('GET', path, { query: { after }, headers }).catch(patience.bear)
+    if (!answer?.body) continue
+    for await (const { event, data } of eventsOf(answer.body)) {
+      patience.renew()
+      if (event === 'end') return
+      if (event !== 'log') continue
+      const line: LogLine = JSON.parse(data)
+      after = line.seq
+      yield line
+    }
+  }
+}
+
+async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<{ event: string; data: string }> {
+  const decoder = new TextDecoder()
+  const reader = body.getReader()
+  for (let rest = ''; ; ) {
+    // A line that breaks is as good as one that ends: whoever follows takes it up again.
+    const { value } = await reader.read().catch(() => ({ value: undefined }))
+    if (value === undefined) return
+    rest += decoder.decode(value, { stream: true })
+    const blocks = rest.split('\n\n')
+    rest = blocks.pop()!
+    for (const block of blocks) yield { event: fieldOf(block, 'event'), data: fieldOf(block, 'data') }
+  }
+}
+
+const fieldOf = (block: string, name: string): string =>
+  block
+    .split('\n')
+    .find((line) => line.startsWith(`${name}: `))
+    ?.slice(name.length + 2) ?? ''

@@ -1,0 +1,65 @@
+/** `everytick schedules pause`, `resume` and `rm`: those that are named one by one, those that `--where` fits as bulk work. */
+import { askYes } from '../ask-yes.ts'
+import type { BackendOptions } from '../backend.ts'
+import type { Desk } from '../desk.ts'
+import { fieldsText } from '../listing.ts'
+import { planText } from '../plan-text.ts'
+import { printable } from '../print.ts'
+import { readScheduleName, schedulePath, scheduleText } from '../schedule-name.ts'
+import { UsageError } from '../usage-error.ts'
+import { type BulkOptions, bulkSchedules } from './ops-bulk.ts'
+import type { ScheduleBody } from './schedules.ts'
+
+export interface StateOptions extends BulkOptions, BackendOptions {
+  readonly reason?: string
+  readonly until?: string
+  readonly from?: string
+}
+
+export type StateVerb = 'pause' | 'resume' | 'rm'
+
+const DONE: Readonly<Record<StateVerb, string>> = { pause: 'paused', resume: 'resumed', rm: 'removed' }
+
+export async function changeSchedules(
+  desk: Desk,
+  { verb, names }: { readonly verb: StateVerb; readonly names: readonly string[] },
+  options: StateOptions,
+): Promise<string> {
+  refuseMix(names, options)
+  const { reason, until, from } = options
+  const said = { ...(reason && { reason }), ...(until && { until }), ...(from && { from }) }
+  if (options.where) {
+    if (until !== undefined) throw new UsageError('--until cannot be said with --where', { hint: 'name the schedules' })
+    const action = `schedules.${verb === 'rm' ? 'remove' : verb}`
+    return bulkSchedules(desk, { action, done: DONE[verb], more: said }, options)
+  }
+  // All are looked up first: a name that is wrong leaves the others as they are.
+  const found: ScheduleBody[] = []
+  for (const text of names)
+    found.push(await desk.backend.ask<ScheduleBody>('GET', schedulePath(readScheduleName(text))))
+  if (options.dryRun) return planText(verb, found.map(scheduleText), options.json)
+  if (verb === 'rm') await askYes(desk.io, `remove ${found.map(nameOf).join(', ')}`, options)
+  const after: object[] = []
+  for (const each of found) after.push(await change(desk, { verb, each, said }))
+  if (options.json) return fieldsText(after, options.json)
+  return found.map((each) => `${DONE[verb]} ${nameOf(each)}\n`).join('')
+}
+
+const nameOf = (schedule: ScheduleBody): string => printable(scheduleText(schedule))
+
+/** Removed is what was seen before it was asked about: if somebody changed it meanwhile, it stays. */
+async function change(
+  { backend }: Desk,
+  { verb, each, said }: { readonly verb: StateVerb; readonly each: ScheduleBody; readonly said: object },
+): Promise<object> {
+  if (verb !== 'rm') return backend.ask<ScheduleBody>('POST', `/schedules/${each.id}/${verb}`, { body: said })
+  await backend.ask('DELETE', `/schedules/${each.id}`, { headers: { 'if-match': `"${each.revision}"` } })
+  return each
+}
+
+function refuseMix(names: readonly string[], { where }: StateOptions): void {
+  if (names.length > 0 && where)
+    throw new UsageError('names and --where exclude each other', { hint: 'leave out one of them' })
+  if (names.length === 0 && !where)
+    throw new UsageError('no schedule is named', { hint: 'write key or workspace/key, or --where tag=mail' })
+}

@@ -1,0 +1,126 @@
+/** `everytick schedules create` and `edit`: writes a definition, or says what it would mean. */
+import { systemClock } from '../../time/clock.ts'
+import type { BackendOptions } from '../backend.ts'
+import type { Desk } from '../desk.ts'
+import { fieldsText } from '../listing.ts'
+import { jsonText, printable } from '../print.ts'
+import { readScheduleName, schedulePath, scheduleText } from '../schedule-name.ts'
+import { relativeText } from '../time-cell.ts'
+import { UsageError } from '../usage-error.ts'
+import { type BulkOptions, bulkSchedules } from './ops-bulk.ts'
+import type { ScheduleBody } from './schedules.ts'
+import { type Spec, type SpecOptions, specOf, timingOf, unsetOf } from './schedules-spec.ts'
+
+export interface CreateOptions extends SpecOptions {
+  readonly dryRun?: boolean
+  readonly json?: boolean | string
+}
+
+export interface EditOptions extends CreateOptions {
+  readonly unset?: string
+  readonly force?: boolean
+}
+
+interface Explained {
+  readonly when: string
+  readonly next: readonly { readonly scheduledAt: string }[]
+  readonly warnings: readonly { readonly text: string }[]
+}
+
+export async function createSchedule(desk: Desk, text: string, options: CreateOptions): Promise<string> {
+  const { backend } = desk
+  const name = readScheduleName(text)
+  const spec = specOf(options)
+  if (spec.job === undefined) throw new UsageError('--job is missing', { hint: 'name the job that it runs' })
+  if (!options.dryRun) {
+    const made = await backend.ask<ScheduleBody>('POST', '/schedules', { body: { ...name, ...spec } })
+    warn(desk, made.warnings)
+    return options.json ? fieldsText(made, options.json) : `created ${sentenceOf(made)}\n`
+  }
+  // Refused as storing it would be.
+  const body = { schedules: [{ ...name, ...spec }] }
+  const { data } = await backend.ask<{ data: readonly { action: string }[] }>('POST', '/rehearse', { body })
+  if (data[0]?.action !== 'create')
+    throw new UsageError(`there is a schedule ${scheduleText(name)} already`, {
+      exit: 'notFound',
+      code: 'SCHEDULE_EXISTS',
+    })
+  const explained = await explain(desk, { ...name, ...timingOf(spec) })
+  if (options.json) return fieldsText({ ...name, ...spec, when: explained.when }, options.json)
+  const nextFireAt = explained.next[0]?.scheduledAt ?? null
+  return `would create ${sentenceOf({ ...name, when: explained.when, nextFireAt })}\n`
+}
+
+/** One that is named, or the jitter of all that `--where` fits. */
+export async function editSchedules(
+  desk: Desk,
+  text: string | undefined,
+  options: EditOptions & BulkOptions & BackendOptions,
+): Promise<string> {
+  if (text !== undefined && !options.where) return editSchedule(desk, text, options)
+  const { jitter, ...others } = { ...specOf(options), ...unsetOf(options.unset) } as { readonly jitter?: string }
+  if (!options.where || text !== undefined)
+    throw new UsageError('name one schedule, or say --where', { hint: 'such as --where tag=mail --jitter 5m' })
+  if (typeof jitter !== 'string' || Object.keys(others).length > 0)
+    throw new UsageError('--where takes --jitter and nothing else', { hint: 'such as --where tag=mail --jitter 5m' })
+  return bulkSchedules(desk, { action: 'schedules.jitter', done: 'edited', more: { jitter } }, options)
+}
+
+/** Only the revision that was read is changed: whoever was quicker is not overwritten. */
+async function editSchedule(desk: Desk, text: string, options: EditOptions): Promise<string> {
+  const { backend, io } = desk
+  const name = readScheduleName(text)
+  const changes = { ...specOf(options), ...unsetOf(options.unset) }
+  if (Object.keys(changes).length === 0)
+    throw new UsageError('nothing is said to change', { hint: 'such as --cron "0 3 * * *" or --unset timeout' })
+  const before = await backend.ask<ScheduleBody>('GET', schedulePath(name))
+  if (options.dryRun) return proposed(desk, { before, changes, json: options.json ?? false })
+  const after = await backend.ask<ScheduleBody>('PATCH', `/schedules/${before.id}`, {
+    body: { ...changes, ...(options.force ? { force: true } : {}) },
+    headers: { 'if-match': `"${before.revision}"` },
+  })
+  warn(desk, after.warnings)
+  if (options.json) return fieldsText(after, options.json)
+  if (after.revision === before.revision) io.note('it was so already\n')
+  return `${after.revision === before.revision ? 'kept' : 'edited'} ${sentenceOf(after)}\n`
+}
+
+interface Proposal {
+  readonly before: ScheduleBody
+  readonly changes: Spec
+  readonly json: boolean | string
+}
+
+async function proposed(desk: Desk, { before, changes, json }: Proposal): Promise<string> {
+  const timing = timingOf(changes)
+  // A rule on its own can be judged without the stored one; what only bends the stored rule is judged when it is written.
+  if (['cron', 'every', 'at'].some((rule) => typeof timing[rule] === 'string'))
+    await explain(desk, Object.fromEntries(Object.entries(timing).filter(([, value]) => value !== null)))
+  if (json) return fieldsText({ workspace: before.workspace, key: before.key, changes }, json)
+  const lines = Object.entries(changes).map(
+    ([field, value]) => `  ~ ${printable(field)}  ${shown(before[field])} → ${shown(value)}\n`,
+  )
+  return `would edit ${printable(scheduleText(before))}\n${lines.join('')}`
+}
+
+const shown = (value: unknown): string => {
+  if (value === undefined || value === null) return '(default)'
+  return typeof value === 'string' ? printable(value) : jsonText(value)
+}
+
+async function explain(desk: Desk, body: Spec): Promise<Explained> {
+  const explained = await desk.backend.ask<Explained>('POST', '/explain', { body: { ...body, n: 1 } })
+  warn(desk, explained.warnings)
+  return explained
+}
+
+function warn({ io }: Desk, warnings: readonly { readonly text: string }[] = []): void {
+  for (const { text } of warnings) io.note(`  ⚠ ${printable(text)}\n`)
+}
+
+type Told = Pick<ScheduleBody, 'workspace' | 'key' | 'when' | 'nextFireAt'>
+
+function sentenceOf({ when, nextFireAt, ...name }: Told): string {
+  const next = nextFireAt === null ? 'none to come' : `next ${relativeText(Date.parse(nextFireAt), systemClock.now())}`
+  return `${printable(scheduleText({ workspace: name.workspace, key: name.key }))}: ${printable(when ?? '')} ${next}`
+}

@@ -1,0 +1,93 @@
+/** `everytick schedules ls` and `get`: what there is, how it stands and how it went lately. */
+import { systemClock } from '../../time/clock.ts'
+import type { Desk } from '../desk.ts'
+import { detailsText } from '../details.ts'
+import { distanceText } from '../instant-text.ts'
+import { fieldsText, type ListOptions, limitOf, listed } from '../listing.ts'
+import { rowsText, type View } from '../print.ts'
+import { readWords, SCHEDULE_WORDS, scheduleQuery } from '../query-words.ts'
+import { readScheduleName, schedulePath } from '../schedule-name.ts'
+import { shortCell, timeCell } from '../time-cell.ts'
+
+/** What these commands read of a schedule. */
+export interface ScheduleBody {
+  readonly id: string
+  readonly workspace: string
+  readonly key: string
+  readonly when: string | null
+  readonly revision: number
+  readonly nextFireAt: string | null
+  readonly paused: { readonly by: string; readonly at: string; readonly reason: string } | null
+  readonly quarantined: { readonly code: string } | null
+  readonly last?: readonly { readonly state: string }[]
+  readonly warnings?: readonly { readonly text: string }[]
+  readonly [field: string]: unknown
+}
+
+const HEADING = ['KEY', 'WORKSPACE', 'WHEN', 'NEXT', 'LAST 10', 'STATE']
+const LAST = 10
+/** Runs planned ahead come first, and have no end to show yet. */
+const LOOKED_AT = 20
+const MAX_WHEN = 44
+
+export async function listSchedules(
+  { backend, io, view }: Desk,
+  words: readonly string[],
+  options: ListOptions,
+): Promise<string> {
+  const query = { ...scheduleQuery(readWords(words, SCHEDULE_WORDS)), last: LOOKED_AT }
+  const { items, hasMore } = await listed<ScheduleBody>(backend, '/schedules', { query, limit: limitOf(options) })
+  if (hasMore) io.note('there are more: --limit says how many, --all shows them all\n')
+  if (options.json) return fieldsText(items, options.json)
+  if (items.length === 0) io.note('no schedule fits\n')
+  const now = systemClock.now()
+  return items.length === 0
+    ? ''
+    : rowsText(
+        HEADING,
+        items.map((each) => rowOf(each, now, view)),
+        view,
+      )
+}
+
+export function rowOf(schedule: ScheduleBody, now: number, view: View): string[] {
+  const { key, workspace, when, nextFireAt, last = [] } = schedule
+  return [
+    key,
+    workspace === 'default' && view.terminal ? '-' : workspace,
+    shortCell((when ?? '?').replace(/\.$/, ''), MAX_WHEN, view),
+    timeCell(nextFireAt, now, view),
+    lastText(last.map(({ state }) => state)),
+    stateText(schedule, now, view),
+  ]
+}
+
+const MARKS: Readonly<Record<string, string>> = { succeeded: '▮', failed: '✗', running: '·' }
+
+/** Oldest first; states come newest first. A dot is a run under way, or none. */
+export const lastText = (states: readonly string[]): string =>
+  states
+    .filter((state) => state !== 'pending')
+    .slice(0, LAST)
+    .map((state) => MARKS[state] ?? '▯')
+    .reverse()
+    .join('')
+    .padEnd(LAST, '·')
+
+export function stateText({ paused, quarantined, nextFireAt }: ScheduleBody, now: number, view: View): string {
+  if (quarantined) return view.terminal ? `quarantined: ${quarantined.code}` : 'quarantined'
+  if (!paused) return nextFireAt === null ? 'ended' : 'active'
+  if (!view.terminal) return 'paused'
+  const { by, at, reason } = paused
+  const since = distanceText(Math.max(0, now - Date.parse(at)))
+  return `paused ${since} by ${by}${reason === '' ? '' : `: ${shortCell(reason, 40, view)}`}`
+}
+
+export async function getSchedule(
+  { backend, view }: Desk,
+  name: string,
+  { json }: { readonly json?: boolean | string },
+): Promise<string> {
+  const found = await backend.ask<ScheduleBody>('GET', schedulePath(readScheduleName(name)))
+  return json ? fieldsText(found, json) : detailsText(found, view)
+}

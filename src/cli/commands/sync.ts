@@ -1,0 +1,102 @@
+/** `everytick sync`: brings the stored schedules in line with those of the configuration file, or says what that would change. */
+import { coreOf } from '../../scheduler/core.ts'
+import { definitionsOf } from '../../scheduler/definitions.ts'
+import { type NextFires, nextFires, storedUnder } from '../../scheduler/rehearsal.ts'
+import type { SyncReport } from '../../scheduler/sync.ts'
+import { nameOf } from '../../scheduler/sync-plan.ts'
+import { type Everytick, everytick } from '../../scheduler.ts'
+import { changesText, type ShownChange } from '../changes-text.ts'
+import { whereabouts } from '../config.ts'
+import { loadConfig, optionsOf } from '../config-file.ts'
+import type { Io } from '../io.ts'
+import { jsonText } from '../print.ts'
+import { isMissingFile } from '../store-file.ts'
+import { UsageError } from '../usage-error.ts'
+
+export interface SyncOptions {
+  readonly db?: string
+  readonly config?: string
+  readonly dryRun?: boolean
+  readonly json?: boolean
+}
+
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+export async function sync(options: SyncOptions, io: Io): Promise<void> {
+  const dryRun = options.dryRun ?? false
+  const app = await appOf(options, dryRun)
+  try {
+    // Looked at before anything changes: afterwards nobody knows when they would have fired.
+    const fires = await firesOf(app)
+    const report = await app.sync({ dryRun })
+    const plan = shownPlan({ report, fires, deletedAt: await deletionOf(app), dryRun })
+    if (options.json) io.write(`${jsonText({ dryRun, ...report, plan })}\n`)
+    else {
+      io.write(changesText(plan, await io.view()))
+      io.note(sumText(report, dryRun))
+    }
+    if (report.outdated)
+      throw new UsageError('a newer build has stored its schedules, so those of this one were left out', {
+        exit: 'notFound',
+        code: 'BUILD_OUTDATED',
+        hint: 'sync the newer build, or raise build in the configuration',
+      })
+  } finally {
+    await app.stop()
+  }
+}
+
+/** A rehearsal on a file that is not there yet is one on an empty database; it neither makes nor migrates one. */
+async function appOf({ db, config }: SyncOptions, dryRun: boolean): Promise<Everytick> {
+  const loaded = await loadConfig(config)
+  if (loaded.app) {
+    if (db === undefined) return loaded.app
+    throw new UsageError(`${loaded.file} exports an app, which has a store of its own`, { hint: 'leave out --db' })
+  }
+  if (loaded.file === null && loaded.jobsFile === null)
+    throw new UsageError('there is no configuration file here', {
+      exit: 'notFound',
+      hint: 'write an everytick.config.ts that lists schedules, or pass --config',
+    })
+  const said = db ?? whereabouts().db
+  const given = { ...optionsOf(loaded, said === undefined ? {} : { said }), logger: quiet }
+  if (!dryRun) return everytick(given)
+  const isNew = typeof given.store === 'string' && isMissingFile(given.store)
+  return everytick(isNew ? { ...given, store: 'sqlite::memory:' } : { ...given, migrate: false })
+}
+
+async function firesOf(app: Everytick): Promise<ReadonlyMap<string, NextFires>> {
+  const core = coreOf(app)
+  const definitions = await definitionsOf(core, core.settings.schedules, 'code')
+  const fires = await nextFires(core, definitions, await storedUnder(core, definitions))
+  return new Map(definitions.map((definition, i) => [nameOf(definition), fires[i]!]))
+}
+
+/** The day on which what is orphaned now is removed. */
+async function deletionOf(app: Everytick): Promise<string> {
+  const { store, settings } = coreOf(app)
+  const now = await (await store()).now()
+  return new Date(now + settings.retention.orphansMs).toISOString().slice(0, 10)
+}
+
+interface Told {
+  readonly report: SyncReport
+  readonly fires: ReadonlyMap<string, NextFires>
+  readonly deletedAt: string
+  readonly dryRun: boolean
+}
+
+function shownPlan({ report, fires, deletedAt, dryRun }: Told): ShownChange[] {
+  return report.plan.map((step) => {
+    const nextFireAt = step.action === 'keep paused' ? undefined : fires.get(nameOf(step))
+    const note = step.action === 'orphan' ? `${dryRun ? 'will be paused' : 'paused'}, deleted ${deletedAt}` : undefined
+    return { ...step, ...(nextFireAt ? { nextFireAt } : {}), ...(note === undefined ? {} : { note }) }
+  })
+}
+
+function sumText({ created, changed, unchanged, orphaned, removed, outdated }: SyncReport, dryRun: boolean): string {
+  if (outdated) return ''
+  const counts = { created, changed, unchanged, orphaned: orphaned.length, removed: removed.length }
+  const words = Object.entries(counts).flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []))
+  return `${words.join(', ') || 'no schedules'}${dryRun ? '; nothing was written' : ''}\n`
+}

@@ -1,0 +1,37 @@
+/** `everytick trigger`: makes one run of a schedule now, beside its occurrences. */
+import type { BackendOptions } from '../backend.ts'
+import type { Desk } from '../desk.ts'
+import { fieldsText } from '../listing.ts'
+import { planText } from '../plan-text.ts'
+import { printable } from '../print.ts'
+import { readScheduleName, schedulePath, scheduleText } from '../schedule-name.ts'
+import { UsageError } from '../usage-error.ts'
+import { type BulkOptions, bulkSchedules } from './ops-bulk.ts'
+import type { ScheduleBody } from './schedules.ts'
+import { jsonOf } from './schedules-spec.ts'
+
+export interface TriggerOptions extends BulkOptions, BackendOptions {
+  readonly payload?: string
+  readonly overlap?: string
+}
+
+/** Into a pipe goes the id of the run and nothing else, so that it can be caught. */
+export async function trigger(desk: Desk, text: string | undefined, options: TriggerOptions): Promise<string> {
+  const { backend, view } = desk
+  const payload = jsonOf(options.payload)
+  const { overlap } = options
+  if (options.where) {
+    if (text !== undefined || payload !== undefined || overlap !== undefined)
+      throw new UsageError('--where takes neither a name nor --payload nor --overlap beside it')
+    return bulkSchedules(desk, { action: 'schedules.trigger', done: 'triggered' }, options)
+  }
+  if (text === undefined)
+    throw new UsageError('no schedule is named', { hint: 'write key or workspace/key, or --where tag=mail' })
+  const found = await backend.ask<ScheduleBody>('GET', schedulePath(readScheduleName(text)))
+  const name = scheduleText(found)
+  if (options.dryRun) return planText('trigger', [name], options.json)
+  const body = { ...(payload === undefined ? {} : { payload }), ...(overlap && { overlap }) }
+  const run = await backend.ask<{ id: string }>('POST', `/schedules/${found.id}/trigger`, { body })
+  if (options.json) return fieldsText(run, options.json)
+  return view.terminal ? `triggered ${printable(name)}: run ${run.id}\n` : `${run.id}\n`
+}

@@ -1,0 +1,186 @@
+/** Finds and loads the configuration file of a project, and says what is wrong with it and where; what its options mean is read by the scheduler. */
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, isAbsolute, join, relative, resolve } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { EverytickError, shown } from '../errors.ts'
+import { isJob, type Job } from '../job.ts'
+import { type DeclaredSchedule, readSchedule, type ScheduleOptions } from '../schedule-definition.ts'
+import { coreOf } from '../scheduler/core.ts'
+import type { Config } from '../scheduler/define-config.ts'
+import type { EverytickOptions } from '../scheduler/settings.ts'
+import type { Everytick } from '../scheduler.ts'
+import { allowTypescript } from './typescript-hook.ts'
+import { UsageError } from './usage-error.ts'
+
+export interface LoadedConfig {
+  /** As a person would write it; null when there is no configuration file. */
+  readonly file: string | null
+  /** Where the jobs stand, when they were found by their place; null when the configuration names them, or there are none. */
+  readonly jobsFile: string | null
+  /** What `everytick()` takes, as far as it was said. */
+  readonly options: Omit<Config, 'schedules'> & Pick<EverytickOptions, 'schedules'>
+  /** When the file exports an app instead of options. */
+  readonly app: Everytick | null
+  /** Exported for `dev`: called when the interface answers. */
+  readonly onReady: ((at: { readonly url: string }) => unknown) | null
+}
+
+const SCRIPTS = ['ts', 'mts', 'js', 'mjs']
+export const CONFIG_FILES: readonly string[] = [...SCRIPTS, 'json'].map((end) => `everytick.config.${end}`)
+export const JOB_FILES: readonly string[] = ['src', '.'].flatMap((folder) =>
+  SCRIPTS.map((end) => join(folder, `jobs.${end}`)),
+)
+const NOTHING: LoadedConfig = { file: null, jobsFile: null, options: {}, app: null, onReady: null }
+
+/** The named file, or the one that stands in the folder; and jobs.ts where no configuration names jobs. */
+export async function loadConfig(path?: string, folder: string = process.cwd()): Promise<LoadedConfig> {
+  const file = path === undefined ? found(folder, CONFIG_FILES) : resolve(folder, path)
+  if (path !== undefined && !existsSync(file!))
+    throw new UsageError(`there is no file ${path}`, { hint: 'pass --config the path of a configuration file' })
+  const config = file === null ? NOTHING : await readConfig(file)
+  if (config.app || config.options.jobs !== undefined) return config
+  const place = file === null ? folder : join(file, '..')
+  const jobsFile = found(place, JOB_FILES)
+  return jobsFile === null ? config : withJobs(config, jobsFile)
+}
+
+/** What `everytick()` is to be called with; `store` is that of the command line, else that of the file, else the fallback. */
+export function optionsOf(
+  { options, file }: LoadedConfig,
+  stores: { said?: string; fallback?: string },
+): EverytickOptions {
+  const store = stores.said ?? options.store ?? stores.fallback
+  if (store !== undefined) return { ...options, store, jobs: options.jobs ?? [] }
+  throw new UsageError('nobody said which database is meant', {
+    hint: `pass --db, set DATABASE_URL, or name a store in ${file ?? 'everytick.config.ts'}`,
+  })
+}
+
+const found = (folder: string, names: readonly string[]): string | null =>
+  names.map((name) => resolve(folder, name)).find((path) => existsSync(path)) ?? null
+
+const nameOf = (path: string): string => {
+  const short = relative(process.cwd(), path)
+  return short.startsWith('..') || isAbsolute(short) ? path : short
+}
+
+async function readConfig(path: string): Promise<LoadedConfig> {
+  const file = nameOf(path)
+  if (path.endsWith('.json')) return { ...NOTHING, file, options: readOptions(readJson(path), path) }
+  const { default: said, app, onReady } = await importFile(path)
+  const main = await (said ?? app)
+  const ready = typeof onReady === 'function' ? (onReady as NonNullable<LoadedConfig['onReady']>) : null
+  if (isApp(main)) return { ...NOTHING, file, app: main, onReady: ready }
+  if (main === undefined)
+    throw new UsageError(`${file} exports nothing that is a configuration`, {
+      hint: 'write: export default defineConfig({ jobs, schedules })',
+    })
+  return { ...NOTHING, file, options: readOptions(main, path), onReady: ready }
+}
+
+function readOptions(said: unknown, path: string): LoadedConfig['options'] {
+  if (typeof said !== 'object' || said === null || Array.isArray(said))
+    throw new UsageError(`${nameOf(path)}: the configuration is an object, not ${shown(said)}`)
+  const { schedules, ...options } = said as Config
+  if (schedules === undefined) return options
+  if (!Array.isArray(schedules)) throw new UsageError(`${nameOf(path)}: schedules is a list, not ${shown(schedules)}`)
+  return { ...options, schedules: inFile(path, () => schedules.map(declared)) }
+}
+
+/** In JSON, and wherever else nobody called `schedule()`. */
+const declared = (each: DeclaredSchedule | ScheduleOptions): DeclaredSchedule =>
+  isDeclared(each) ? each : readSchedule(each)
+
+const isDeclared = (value: unknown): value is DeclaredSchedule =>
+  typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'schedule'
+
+/** Everything that the file exports and that is a job or a schedule, alone or in lists. */
+async function withJobs(config: LoadedConfig, path: string): Promise<LoadedConfig> {
+  const exported = new Set(Object.values(await importFile(path)).flat())
+  const jobs = [...exported].filter((value): value is Job => isJob(value))
+  const schedules = config.options.schedules ?? [...exported].filter(isDeclared)
+  return { ...config, jobsFile: nameOf(path), options: { ...config.options, jobs, schedules } }
+}
+
+function isApp(value: unknown): value is Everytick {
+  try {
+    coreOf(value as object)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function readJson(path: string): unknown {
+  const text = readFileSync(path, 'utf8')
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    const { message } = cause as Error
+    const position = /position (\d+)/.exec(message)?.[1]
+    const line = position === undefined ? '' : `:${text.slice(0, Number(position)).split('\n').length}`
+    throw new UsageError(`${nameOf(path)}${line} is not JSON: ${message}`, { cause })
+  }
+}
+
+async function importFile(path: string): Promise<Record<string, unknown>> {
+  allowTypescript()
+  try {
+    return await import(pathToFileURL(path).href)
+  } catch (error) {
+    throw located(error, path)
+  }
+}
+
+/** Says in which file something was refused. */
+export function inFile<T>(path: string | null, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw path === null ? error : located(error, path)
+  }
+}
+
+/** The same error with its place in front; what is ours keeps its code, what is not is the user's to repair. */
+function located(error: unknown, path: string): Error {
+  if (error instanceof UsageError) return error
+  const message = error instanceof Error ? error.message : String(error)
+  const place = placeOf(error, path)
+  const text = message.startsWith(place) ? message : `${place}: ${message}`
+  if (error instanceof EverytickError) {
+    const { code, hint, source, span } = error
+    const details = { ...(hint && { hint }), ...(source !== undefined && { source }), ...(span && { span }) }
+    return new EverytickError(code, text, { ...details, cause: error })
+  }
+  const hint = hintOf(error)
+  return new UsageError(text, { exit: 'failed', cause: error, ...(hint === null ? {} : { hint }) })
+}
+
+/** The first line of the stack that is the user's: `jobs.ts:12:5`. */
+function placeOf(error: unknown, path: string): string {
+  const lines = (error instanceof Error ? `${error.message}\n${error.stack ?? ''}` : '').split('\n')
+  for (const line of lines) {
+    const [, file, at] =
+      /((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^():]*\.[mc]?[jt]s(?:on)?):(\d+(?::\d+)?)/.exec(line) ?? []
+    if (file === undefined || at === undefined || !isUsers(file)) continue
+    return `${nameOf(file.startsWith('file:') ? fileURLToPath(file) : file)}:${at}`
+  }
+  return nameOf(path)
+}
+
+const OWN = fileURLToPath(new URL('..', import.meta.url))
+
+const isUsers = (file: string): boolean => {
+  const path = file.startsWith('file:') ? fileURLToPath(file) : file
+  return !path.startsWith(OWN) && !path.includes('node_modules')
+}
+
+function hintOf(error: unknown): string | null {
+  const code = (error as { code?: unknown } | null)?.code
+  if (code === 'ERR_MODULE_NOT_FOUND') return 'is it installed, and is the path right?'
+  if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
+    return 'enums, namespaces and parameter properties need a build step'
+  return basename(String((error as Error | null)?.name ?? '')) === 'SyntaxError'
+    ? 'the file cannot be read as it stands'
+    : null
+}

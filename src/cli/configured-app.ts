@@ -1,0 +1,29 @@
+/** The app that a configuration describes, on the database that was meant; starting it is the command's matter. */
+import type { EverytickOptions } from '../scheduler/settings.ts'
+import { type Everytick, everytick } from '../scheduler.ts'
+import { whereabouts } from './config.ts'
+import { inFile, type LoadedConfig, optionsOf } from './config-file.ts'
+import { UsageError } from './usage-error.ts'
+
+export interface AppWishes {
+  /** As --db said; else DATABASE_URL, else what the file names. */
+  readonly db?: string | undefined
+  /** Stands behind what the file says. */
+  readonly defaults?: Partial<EverytickOptions>
+  /** Stands before it. */
+  readonly overrides?: Partial<EverytickOptions>
+}
+
+export function configuredApp(loaded: LoadedConfig, { db, defaults = {}, overrides = {} }: AppWishes): Everytick {
+  const { app, file } = loaded
+  if (app) {
+    const refused = db === undefined ? Object.keys(overrides)[0] : 'db'
+    if (refused === undefined) return app
+    throw new UsageError(`${file} exports an app, which --${refused} cannot change any more`, {
+      hint: `leave out --${refused}, or export the options of the app with defineConfig`,
+    })
+  }
+  const said = db ?? whereabouts().db
+  const options = optionsOf(loaded, said === undefined ? {} : { said })
+  return inFile(file, () => everytick({ ...defaults, ...options, ...overrides }))
+}

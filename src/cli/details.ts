@@ -1,0 +1,19 @@
+/** Writes one thing as lines of name and value; what is empty is left out, what has parts is shown as JSON. */
+import { jsonText, printable, rowsText, type View, width } from './print.ts'
+
+export function detailsText(body: Readonly<Record<string, unknown>>, view: View): string {
+  const rows = Object.entries(body)
+    .filter(([, value]) => !isEmpty(value))
+    .map(([name, value]) => [name, typeof value === 'string' ? value : jsonText(value)] as const)
+  if (!view.terminal) return rowsText([], rows, view)
+  const widest = Math.max(0, ...rows.map(([name]) => width(name)))
+  return rows
+    .map(([name, value]) => `  ${view.colours.dim(printable(name).padEnd(widest))}  ${printable(value)}\n`)
+    .join('')
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === null ||
+  value === undefined ||
+  value === '' ||
+  (typeof value === 'object' && Object.keys(value as object).length === 0)

@@ -1,0 +1,109 @@
+/** The process that runs the user's code under `dev`: loads it, serves the interface, prints what happens, and ends when told to or when its parent is gone. A change of the code gets a new one. */
+import { coreOf } from '../../scheduler/core.ts'
+import { serve } from '../../server/listen.ts'
+import { ownVersion, surroundings } from '../config.ts'
+import { type LoadedConfig, loadConfig } from '../config-file.ts'
+import { printable, viewOf } from '../print.ts'
+import { problemOf } from '../problem.ts'
+import { allowTypescript } from '../typescript-hook.ts'
+import { type DevApp, openDevApp } from './dev-app.ts'
+import { headText, reloadedText } from './head-text.ts'
+import { ledgerText } from './ledger-text.ts'
+import { liveLines } from './live-lines.ts'
+import type { DevSetting, FromChild, ToChild } from './messages.ts'
+import { putAhead } from './moved-clock.ts'
+
+type Ending = Omit<Extract<ToChild, { kind: 'stop' }>, 'kind'>
+
+const DRAIN = '10s'
+const LEAVE_MS = 500
+const view = viewOf(surroundings())
+const write = (text: string): void => void process.stdout.write(text)
+const send = (message: FromChild): void => void (process.connected && process.send!(message))
+
+/** How to end what has been begun so far. */
+let end: (how: Ending) => Promise<void> = async () => {}
+let isEnding = false
+let setting: DevSetting | null = null
+let loaded: LoadedConfig | null = null
+
+function stop(how: Ending): void {
+  if (isEnding) return
+  isEnding = true
+  end(how)
+    .catch((error: unknown) => void process.stderr.write(`${String(error)}\n`))
+    .then(() => {
+      if (process.connected) process.disconnect()
+      // By itself, so that SQLite can put its files in order; but whatever the user's code left open keeps nobody waiting.
+      setTimeout(() => process.exit(0), LEAVE_MS).unref()
+    })
+}
+
+function failed(error: unknown): void {
+  send({ kind: 'failed', problem: problemOf(error) })
+  stop({ ledger: false, moveMs: 0 })
+}
+
+async function load(given: DevSetting): Promise<void> {
+  setting = given
+  allowTypescript((path) => send({ kind: 'file', path }))
+  loaded = await loadConfig(given.config ?? undefined)
+  send({ kind: 'willing' })
+}
+
+async function go(): Promise<void> {
+  const { db, url, keys, first } = setting!
+  const made = await openDevApp(loaded!, db)
+  const { app } = made
+  const core = coreOf(app)
+  end = async () => {
+    await app.stop()
+    await made.close()
+  }
+  const synced = await app.sync()
+  const head = {
+    ...{ version: ownVersion(), file: loaded!.file, jobsFile: loaded!.jobsFile, url, keys, synced },
+    ...{ store: made.store, isNew: made.isNew, openedMs: made.openedMs, aheadMs: made.aheadMs, demo: made.demo },
+    ...{ jobs: core.settings.ownJobs.size, schedules: core.settings.schedules.length },
+  }
+  write(first ? headText(head, view) : reloadedText(head, view))
+  const lines = liveLines(core, view, write)
+  end = async (how) => {
+    if (how.ledger) write(view.colours.dim('  stopping: no new runs, those under way may finish\n'))
+    const ledger = how.ledger ? ledgerText(await app.audit(), view) : ''
+    await app.stop({ drain: DRAIN })
+    await lines.stop()
+    write(ledger)
+    await made.close()
+    moveClock(made, how.moveMs)
+  }
+  // The interface comes last: what goes with it looks after the planner, which should be there by then.
+  await app.start()
+  const { port } = await serve(app, { port: 0, access: 'open', publicMetrics: true })
+  send({ kind: 'ready', port, movesClock: made.clockOf !== null })
+  await ready(url)
+}
+
+function moveClock({ clockOf, aheadMs }: DevApp, moveMs: number): void {
+  if (clockOf !== null && moveMs > 0) putAhead(clockOf, aheadMs + moveMs)
+}
+
+/** What goes wrong there is the user's to see, and ends nothing. */
+async function ready(url: string): Promise<void> {
+  try {
+    await loaded!.onReady?.({ url })
+  } catch (error) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    process.stderr.write(`  onReady failed: ${text.split('\n').map(printable).join('\n')}\n`)
+  }
+}
+
+process.on('message', (message: ToChild) => {
+  if (message.kind === 'load') load(message.setting).catch(failed)
+  else if (message.kind === 'go') go().catch(failed)
+  else stop(message)
+})
+// A Ctrl-C at the terminal is told to both of us; what it means is decided there.
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => stop({ ledger: false, moveMs: 0 }))
+process.on('disconnect', () => stop({ ledger: false, moveMs: 0 }))

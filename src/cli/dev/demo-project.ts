@@ -1,0 +1,16 @@
+/** What `dev` runs where there are no jobs yet, so that there is something to see. */
+import { defineJob, type Job } from '../../job.ts'
+import { type DeclaredSchedule, schedule } from '../../schedule-definition.ts'
+
+const hello = defineJob({
+  name: 'hello',
+  run(ctx) {
+    ctx.log.info('hello from a job')
+    return { said: 'hello' }
+  },
+})
+
+export const DEMO: { readonly jobs: readonly Job[]; readonly schedules: readonly DeclaredSchedule[] } = {
+  jobs: [hello],
+  schedules: [schedule({ key: 'hello', every: '2s', job: hello, description: 'shown while there are no jobs' })],
+}

@@ -1,0 +1,90 @@
+/** Makes the app that `dev` runs: the user's own, or one of what the project says, on the database that was meant and on a clock that can be put ahead. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { createEngine } from '../../engine/engine.ts'
+import { readStoreAddress } from '../../open-store.ts'
+import { coreOf } from '../../scheduler/core.ts'
+import type { EverytickOptions } from '../../scheduler/settings.ts'
+import { createApp, type Everytick } from '../../scheduler.ts'
+import { openSqlite } from '../../store/sqlite/store.ts'
+import { systemClock } from '../../time/clock.ts'
+import { systemTimers } from '../../time/timers.ts'
+import { inFile, type LoadedConfig, optionsOf } from '../config-file.ts'
+import { UsageError } from '../usage-error.ts'
+import { DEMO } from './demo-project.ts'
+import { aheadOf, movedClock } from './moved-clock.ts'
+
+export interface DevApp {
+  readonly app: Everytick
+  /** For people. */
+  readonly store: string
+  readonly isNew: boolean
+  readonly openedMs: number
+  readonly demo: boolean
+  /** The file whose clock can be put ahead; null when it cannot, because the clock is somebody else's. */
+  readonly clockOf: string | null
+  readonly aheadMs: number
+  close(): Promise<void>
+}
+
+const FOLDER = '.everytick'
+const DATABASE = `sqlite:${join(FOLDER, 'dev.db')}`
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+const noSignal = (): (() => void) => () => {}
+
+export async function openDevApp(loaded: LoadedConfig, db: string | null): Promise<DevApp> {
+  const { app, file } = loaded
+  if (app && db !== null)
+    throw new UsageError(`${file} exports an app, which has a database of its own`, {
+      hint: 'leave out --db, or export the options of the app with defineConfig',
+    })
+  if (app) return givenApp(app)
+  const demo = (loaded.options.jobs ?? []).length === 0 && (loaded.options.schedules ?? []).length === 0
+  const said = optionsOf(loaded, { fallback: DATABASE, ...(db === null ? {} : { said: db }) })
+  // What happens is told line by line already.
+  const options = { logger: quiet, ...said, ...(demo ? DEMO : {}) }
+  const address = typeof options.store === 'string' ? readStoreAddress(options.store) : null
+  const made = address?.kind === 'sqlite' ? await onFile(options, address.path) : await elsewhere(options)
+  return { ...made, demo, app: inFile(file ?? loaded.jobsFile, () => createApp(made.options, made.seams)) }
+}
+
+async function givenApp(app: Everytick): Promise<DevApp> {
+  const startedAt = systemClock.elapsed()
+  const { name } = await coreOf(app).store()
+  const openedMs = systemClock.elapsed() - startedAt
+  return { app, store: name, isNew: false, openedMs, demo: false, clockOf: null, aheadMs: 0, close: async () => {} }
+}
+
+async function onFile(options: EverytickOptions, path: string) {
+  const isNew = path === ':memory:' || !existsSync(path)
+  if (path !== ':memory:') makeFolder(path)
+  const aheadMs = aheadOf(path)
+  const clock = movedClock(aheadMs)
+  const startedAt = systemClock.elapsed()
+  const store = await openSqlite({ path, clock })
+  return {
+    ...{ isNew, aheadMs, openedMs: systemClock.elapsed() - startedAt, clockOf: path === ':memory:' ? null : path },
+    store: `SQLite ${path === ':memory:' ? 'in memory' : relative('.', path) || path}`,
+    options: { ...options, store },
+    seams: { clock, timers: systemTimers, createEngine, onSignal: noSignal },
+    close: () => store.close(),
+  }
+}
+
+/** A database that other machines use too has a clock of its own, and so has a store that was opened elsewhere. */
+async function elsewhere(options: EverytickOptions) {
+  return {
+    ...{ isNew: false, aheadMs: 0, openedMs: 0, clockOf: null, options },
+    store: typeof options.store === 'string' ? 'Postgres' : options.store.name,
+    seams: { clock: systemClock, timers: systemTimers, createEngine, onSignal: noSignal },
+    close: async () => {},
+  }
+}
+
+function makeFolder(path: string): void {
+  const folder = dirname(path)
+  const isOurs = folder === FOLDER && !existsSync(folder)
+  mkdirSync(folder, { recursive: true })
+  // Nobody means to commit a database.
+  if (isOurs) writeFileSync(join(folder, '.gitignore'), '*\n')
+}

@@ -1,0 +1,28 @@
+/** What the process at the terminal and the one that runs the user's code tell each other. */
+import type { Problem } from '../problem.ts'
+
+/** What the user's code is run with. */
+export interface DevSetting {
+  readonly config: string | null
+  readonly db: string | null
+  /** Where the interface is reached from outside. */
+  readonly url: string
+  /** Whether somebody sits there who can press keys. */
+  readonly keys: boolean
+  /** Whether this is the start, and not a reload. */
+  readonly first: boolean
+}
+
+export type ToChild =
+  | { readonly kind: 'load'; readonly setting: DevSetting }
+  /** The one before has ended. */
+  | { readonly kind: 'go' }
+  | { readonly kind: 'stop'; readonly ledger: boolean; readonly moveMs: number }
+
+export type FromChild =
+  /** A file of the user's was read. */
+  | { readonly kind: 'file'; readonly path: string }
+  /** The code could be loaded. */
+  | { readonly kind: 'willing' }
+  | { readonly kind: 'ready'; readonly port: number; readonly movesClock: boolean }
+  | { readonly kind: 'failed'; readonly problem: Problem }

@@ -1,0 +1,33 @@
+/** What a command is handed to speak with: where its output goes, what its reader sees, and the backend it asked for. */
+import { type Backend, type BackendOptions, openBackend } from './backend.ts'
+import { type Surroundings, surroundings } from './config.ts'
+import type { View } from './print.ts'
+
+export interface Io {
+  /** Data, to standard output. */
+  write(text: string): void
+  /** Chatter, to standard error. */
+  note(text: string): void
+  readonly around: Surroundings
+  view(): Promise<View>
+}
+
+export const ioOf = (write: (text: string) => void): Io => ({
+  write,
+  note: (text) => void process.stderr.write(text),
+  around: surroundings(),
+  async view() {
+    const { viewOf } = await import('./print.ts')
+    return viewOf(surroundings())
+  },
+})
+
+/** Does something with a backend, and closes it whatever happens. */
+export async function withBackend<T>(options: BackendOptions, work: (backend: Backend) => Promise<T>): Promise<T> {
+  const backend = await openBackend(options)
+  try {
+    return await work(backend)
+  } finally {
+    await backend.close()
+  }
+}

@@ -1,0 +1,66 @@
+/** Follows the pages of a list as far as was asked for, and writes it as JSON with the fields that were asked for. */
+import type { AskOptions, Backend } from './backend.ts'
+import { jsonText } from './print.ts'
+import { UsageError } from './usage-error.ts'
+
+/** As commander hands them over. */
+export interface ListOptions {
+  readonly limit?: string
+  readonly all?: boolean
+  readonly json?: boolean | string
+}
+
+export interface Listed<Item> {
+  readonly items: readonly Item[]
+  readonly hasMore: boolean
+}
+
+interface Page<Item> {
+  readonly data: readonly Item[]
+  readonly page: { readonly next: string | null }
+}
+
+const PAGE = 200
+const DEFAULT_LIMIT = 50
+const MAX_LIMIT = 1_000_000
+
+export function limitOf({ limit, all = false }: ListOptions): number {
+  if (limit === undefined) return all ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT
+  if (all) throw new UsageError('--limit and --all exclude each other')
+  if (/^\d{1,7}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= MAX_LIMIT) return Number(limit)
+  throw new UsageError(`--limit is a whole number from 1 to ${MAX_LIMIT}, not ${limit}`)
+}
+
+/** A page may be short although there are more, so the number of items says nothing about the end. */
+export async function listed<Item>(
+  backend: Backend,
+  path: string,
+  { query = {}, limit }: { readonly query?: AskOptions['query']; readonly limit: number },
+): Promise<Listed<Item>> {
+  const items: Item[] = []
+  let cursor: string | undefined
+  do {
+    const asked = { ...query, limit: Math.min(PAGE, limit - items.length), cursor }
+    const { data, page } = await backend.ask<Page<Item>>('GET', path, { query: asked })
+    items.push(...data)
+    cursor = page.next ?? undefined
+  } while (cursor !== undefined && items.length < limit)
+  return { items, hasMore: cursor !== undefined }
+}
+
+type Body = Readonly<Record<string, unknown>>
+
+/** One line: the body or bodies as REST answers them, or only the fields that `--json key,id` names. */
+export function fieldsText(value: object | readonly object[], json: boolean | string): string {
+  if (typeof json !== 'string') return `${jsonText(value)}\n`
+  const bodies = (Array.isArray(value) ? value : [value]) as readonly Body[]
+  const known = new Set(bodies.flatMap(Object.keys))
+  const fields = json.split(',').map((field) => field.trim())
+  const strange = fields.find((field) => !/^\w+$/.test(field) || (known.size > 0 && !known.has(field)))
+  if (strange !== undefined)
+    throw new UsageError(`there is no field ${JSON.stringify(strange)}`, {
+      hint: `--json takes ${[...known].slice(0, 40).join(',') || 'names of fields'}; write it last when it takes none`,
+    })
+  const picked = bodies.map((body) => Object.fromEntries(fields.map((field) => [field, body[field] ?? null])))
+  return `${jsonText(Array.isArray(value) ? picked : picked[0])}\n`
+}

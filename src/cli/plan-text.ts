@@ -1,0 +1,7 @@
+/** What a dry run prints: one line for each thing that would be changed, or the same for programs. */
+import { jsonText, printable } from './print.ts'
+
+export function planText(action: string, targets: readonly string[], json: boolean | string = false): string {
+  if (json) return `${jsonText(targets.map((target) => ({ dryRun: true, action, target })))}\n`
+  return targets.map((target) => `would ${action} ${printable(target)}\n`).join('')
+}

@@ -1,0 +1,78 @@
+/** The commands on runs and on bulk work: `runs`, `ops`; what each does is under commands/. */
+import type { Command } from 'commander'
+import type { BackendOptions } from '../backend.ts'
+import type { ChangeOptions } from '../change.ts'
+import type { BulkOptions } from '../commands/ops-bulk.ts'
+import type { LogOptions } from '../commands/runs-logs.ts'
+import type { Io } from '../io.ts'
+import type { ListOptions } from '../listing.ts'
+import { withBulkOptions } from './bulk-options.ts'
+import { withBackendOptions, withDryRun, withPages } from './options.ts'
+
+export function registerRuns(program: Command, io: Io): void {
+  const runs = program.command('runs').description('list runs, read what they said, retry and cancel them')
+  withPages(withBackendOptions(runs.command('ls [query...]')))
+    .description('list runs, newest first')
+    .addHelpText('after', '\nQuery: status:failed,running schedule:key workspace:t_42 job:x queue:mail')
+    .action(async (words: string[], options: ListOptions & BackendOptions) => {
+      const [{ listRuns }, { atDesk }] = await Promise.all([import('../commands/runs.ts'), desk()])
+      await atDesk(io, options, (at) => listRuns(at, words, options))
+    })
+  withBackendOptions(runs.command('get <id>'))
+    .description('show one run, and what happened to it')
+    .action(async (id: string, options: ChangeOptions) => {
+      const [{ getRun }, { atDesk }] = await Promise.all([import('../commands/runs.ts'), desk()])
+      await atDesk(io, options, (at) => getRun(at, id, options))
+    })
+  withBackendOptions(runs.command('logs <id>'))
+    .description('print what a run said')
+    .option('-f, --follow', 'go on until it ends')
+    .action(async (id: string, options: LogOptions & BackendOptions) => {
+      const [{ runLogs }, { atDesk }] = await Promise.all([import('../commands/runs-logs.ts'), desk()])
+      await atDesk(io, options, (at) => runLogs(at, id, options))
+    })
+  withDryRun(withBackendOptions(runs.command('retry <ids...>')))
+    .description('bring failed runs back with a new series of attempts')
+    .action(async (ids: string[], options: BulkOptions & BackendOptions) => {
+      const [{ retryRuns }, { atDesk }] = await Promise.all([import('../commands/runs-change.ts'), desk()])
+      await atDesk(io, options, (at) => retryRuns(at, ids, options))
+    })
+  withDryRun(withBulkOptions(withBackendOptions(runs.command('cancel [ids...]')), 'job=name'))
+    .description('cancel runs: pending ones end at once, running ones are told to stop')
+    .action(async (ids: string[], options: BulkOptions & BackendOptions) => {
+      const [{ cancelRuns }, { atDesk }] = await Promise.all([import('../commands/runs-change.ts'), desk()])
+      await atDesk(io, options, (at) => cancelRuns(at, ids, options))
+    })
+  withDryRun(withBulkOptions(withBackendOptions(runs.command('redrive')), 'job=name'))
+    .description('bring many failed runs back at once')
+    .action(async (options: BulkOptions & BackendOptions) => {
+      const [{ redriveRuns }, { atDesk }] = await Promise.all([import('../commands/runs-change.ts'), desk()])
+      await atDesk(io, options, (at) => redriveRuns(at, options))
+    })
+  registerOps(program, io)
+}
+
+function registerOps(program: Command, io: Io): void {
+  const ops = program.command('ops').description('bulk work: list it, watch it, end it')
+  withPages(withBackendOptions(ops.command('ls')))
+    .description('list bulk work, newest first')
+    .action(async (options: ListOptions & BackendOptions) => {
+      const [{ listOperations }, { atDesk }] = await Promise.all([import('../commands/ops.ts'), desk()])
+      await atDesk(io, options, (at) => listOperations(at, options))
+    })
+  withBackendOptions(ops.command('watch <id>'))
+    .description('watch bulk work until it is done')
+    .action(async (id: string, options: ChangeOptions) => {
+      const [{ watchOperation }, { atDesk }] = await Promise.all([import('../commands/ops.ts'), desk()])
+      const what = { id, total: null, sentence: (done: number) => `${done} done` }
+      await atDesk(io, options, (at) => watchOperation(at, what, options))
+    })
+  withDryRun(withBackendOptions(ops.command('cancel <id>')))
+    .description('end bulk work where it is; what it has done stays')
+    .action(async (id: string, options: ChangeOptions) => {
+      const [{ cancelOperation }, { atDesk }] = await Promise.all([import('../commands/ops.ts'), desk()])
+      await atDesk(io, options, (at) => cancelOperation(at, id, options))
+    })
+}
+
+const desk = () => import('../desk.ts')

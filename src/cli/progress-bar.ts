@@ -1,0 +1,65 @@
+/** Shows how far something is, in one line that is written over; what is counted, and how often, is the caller's matter. */
+import { distanceText } from './instant-text.ts'
+import { width } from './print.ts'
+
+export interface Progress {
+  readonly done: number
+  /** Null when nobody knows. */
+  readonly total: number | null
+  /** Such as `✓5 ✗1  running 2`. */
+  readonly counts: string
+  readonly leftMs: number | null
+  /** Shown behind it where there is room. */
+  readonly about: string
+}
+
+const CELLS = 18
+/** Some terminals say that they have no columns at all. */
+const UNKNOWN = 80
+
+export function barText({ done, total, counts, leftMs, about }: Progress, columns: number): string {
+  const share = total === null || total === 0 ? 0 : Math.min(1, done / total)
+  const full = Math.floor(share * CELLS)
+  const parts = [
+    ...(total === null ? [] : [`${'▓'.repeat(full)}${'░'.repeat(CELLS - full)}`]),
+    total === null ? `${done} done` : `${done}/${total}`,
+    ...(counts === '' ? [] : [counts]),
+    ...(leftMs === null ? [] : [`eta ${distanceText(Math.max(1000, Math.round(leftMs)))}`]),
+  ]
+  const line = `  ${parts.join('  ')}`
+  const long = `${line}   ${about}`
+  // A line that wraps cannot be written over.
+  const room = (columns > 0 ? columns : UNKNOWN) - 1
+  return Array.from(width(long) <= room ? long : line)
+    .slice(0, room)
+    .join('')
+}
+
+export interface Pace {
+  /** When watching began. */
+  readonly first: { readonly done: number; readonly elapsed: number }
+  readonly done: number
+  readonly total: number
+  readonly elapsed: number
+}
+
+/** How long the rest takes at the pace seen so far; null until something has been seen to end. */
+export function leftMs({ first, done, total, elapsed }: Pace): number | null {
+  const seen = done - first.done
+  return seen <= 0 || done >= total ? null : ((elapsed - first.elapsed) / seen) * (total - done)
+}
+
+export interface Bar {
+  show(line: string): void
+  /** Leaves no trace of it. */
+  clear(): void
+}
+
+/** On standard error, so that it is never among the data; nothing at all where that is no terminal. */
+export function barOn(stream: NodeJS.WriteStream): Bar {
+  if (!stream.isTTY) return { show: () => {}, clear: () => {} }
+  return {
+    show: (line) => void stream.write(`\r\u001b[K${line}`),
+    clear: () => void stream.write('\r\u001b[K'),
+  }
+}

@@ -1,0 +1,188 @@
+/** Configuration files, by the built program: every form of one, what is said when one is wrong, and the commands that run on one. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { everytick as createApp, defineJob } from '../../src/index.ts'
+import { coreOf } from '../../src/scheduler/core.ts'
+import { createKeys } from '../../src/server/keys.ts'
+import { ensureBuilt } from '../built-package.ts'
+import { createDatabase } from '../postgres/launcher.ts'
+import { everytick } from './running.ts'
+
+beforeAll(ensureBuilt)
+const ends: (() => Promise<void> | void)[] = []
+afterAll(async () => {
+  for (const end of ends) await end()
+})
+
+function project(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'everytick-config-'))
+  ends.push(() => rmSync(folder, { recursive: true, force: true }))
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), text)
+  }
+  return folder
+}
+
+const JOB = `import { defineJob } from 'everytick'
+export const work = defineJob({ name: 'work', queue: 'mail', run: (ctx) => { console.log('worked on ' + (ctx.run.attempt > 0 ? 'work' : '')); return 1 } })`
+const CONFIG = `import { schedule } from 'everytick'
+import { work } from './jobs/work.js'
+const every: string = '1s'
+export default { jobs: [work], schedules: [schedule({ key: 'work', every: every as '1s', job: work })] }`
+/** Where the database does not matter. */
+const MEMORY = ['--db', 'sqlite::memory:']
+
+describe('a configuration', () => {
+  it.each<[string, Record<string, string>]>([
+    ['in TypeScript, with ./x.js written for ./x.ts', { 'everytick.config.ts': CONFIG, 'jobs/work.ts': JOB }],
+    [
+      'in JavaScript',
+      {
+        'everytick.config.mjs': CONFIG.replace(': string', '').replace(" as '1s'", ''),
+        'jobs/work.js': JOB,
+        'package.json': '{ "type": "module" }',
+      },
+    ],
+    [
+      'in JSON, with the jobs of src/jobs.ts',
+      {
+        'everytick.config.json': '{ "schedules": [{ "key": "work", "every": "1s", "job": "work" }] }',
+        'src/jobs.ts': JOB,
+      },
+    ],
+    [
+      'that is an app',
+      {
+        'everytick.config.ts': `import { everytick, schedule } from 'everytick'
+        import { work } from './jobs/work'
+        export const app = everytick({ store: 'sqlite::memory:', jobs: [work], schedules: [schedule({ key: 'work', every: '1s', job: work })] })`,
+        'jobs/work.ts': JOB,
+      },
+    ],
+  ])('%s is run', async (_, files) => {
+    const dev = everytick(['dev', '--port', '0'], { cwd: project(files) })
+    await dev.heard('worked on work')
+    dev.interrupt()
+    expect(await dev.ended).toBe(0)
+    expect(dev.shown()).toContain('everytick.config.')
+    expect(dev.shown()).toMatch(/1 in code → 1 created/)
+  })
+
+  it.each<[string, Record<string, string>, number, RegExp]>([
+    [
+      'a mistake in TypeScript',
+      { 'everytick.config.ts': 'export default {\n  jobs: [],\n  x: : 1\n}' },
+      1,
+      /everytick\.config\.ts:3/,
+    ],
+    [
+      'an error while it is read',
+      { 'everytick.config.ts': "\nthrow new Error('no key')" },
+      1,
+      /everytick\.config\.ts:2.*no key/,
+    ],
+    [
+      'a schedule that cannot be',
+      {
+        'everytick.config.ts':
+          "import { schedule } from 'everytick'\n\nexport default { schedules: [schedule({ key: 'x', cron: '0 25 * * *', job: 'x' })] }",
+      },
+      2,
+      /CRON_RANGE: everytick\.config\.ts:3:\d+: .*hour "25"/,
+    ],
+    [
+      'JSON that is none',
+      { 'everytick.config.json': '{\n  "jobs": [],\n}' },
+      2,
+      /everytick\.config\.json(:3)? is not JSON/,
+    ],
+    [
+      'a file without an export',
+      { 'everytick.config.mjs': 'export const x = 1' },
+      2,
+      /exports nothing that is a configuration/,
+    ],
+    ['a list', { 'everytick.config.mjs': 'export default []' }, 2, /the configuration is an object, not a list/],
+    ['a module that is not there', { 'everytick.config.mjs': "import './gone.js'\nexport default {}" }, 1, /gone\.js/],
+  ])('is refused for %s, with its place', async (_, files, code, words) => {
+    const worker = everytick(['worker', ...MEMORY], { cwd: project(files) })
+    expect(await worker.ended).toBe(code)
+    expect(worker.shown()).toMatch(words)
+    expect(worker.shown()).not.toContain('INTERNAL')
+  })
+
+  it('that was named must be there, and an app keeps its database', async () => {
+    const cwd = project({
+      'app.mjs':
+        "import { everytick } from 'everytick'\nexport default everytick({ store: 'sqlite::memory:', jobs: [] })",
+    })
+    const gone = everytick(['worker', '--config', 'gone.ts'], { cwd })
+    const moved = everytick(['worker', '--config', 'app.mjs', ...MEMORY], { cwd })
+    expect([await gone.ended, await moved.ended]).toEqual([2, 2])
+    expect(gone.shown()).toContain('there is no file gone.ts')
+    expect(moved.shown()).toContain('exports an app')
+  })
+})
+
+const STORES = {
+  async sqlite(folder: string) {
+    return `sqlite:${join(folder, 'everytick.db')}`
+  },
+  async postgres() {
+    const database = await createDatabase(inject('postgres'))
+    ends.push(() => database.drop())
+    return database.url
+  },
+}
+
+describe.each(['sqlite', 'postgres'] as const)('on %s', (store) => {
+  it('serve plans the schedules of a configuration, and a worker carries them out from the queues it is given', async () => {
+    const cwd = project({ 'everytick.config.ts': CONFIG, 'jobs/work.ts': JOB })
+    const db = await STORES[store](cwd)
+    const keeper = createApp({ store: db, jobs: [] })
+    await createKeys(coreOf(keeper)).create({ name: 'a', scope: 'admin', workspace: null, by: 'test', forMs: null })
+    await keeper.stop()
+    const env = { DATABASE_URL: db }
+    const serve = everytick(['serve', '--port', '0'], { cwd, env })
+    await serve.heard('Ctrl-C stops.')
+    expect(serve.shown()).toContain('jobs  1 in everytick.config.ts')
+    // The overview is for those who may read, and says nothing to others.
+    const overview = await fetch(/api {3}(http:\S+)\/api/.exec(serve.shown())![1]!)
+    expect([overview.status, await overview.text()]).toEqual([401, expect.not.stringContaining('work')])
+    const worker = everytick(['worker', '--queues', 'mail, other'], { cwd, env })
+    await worker.heard('worked on work', 2)
+    expect(worker.shown()).toMatch(/jobs {4}work\n {2}queues {2}mail ×10, other ×10/)
+    expect(serve.shown()).not.toContain('worked on')
+    worker.interrupt()
+    expect(await worker.ended).toBe(0)
+    serve.interrupt()
+    expect(await serve.ended).toBe(0)
+    const app = createApp({ store: db, jobs: [defineJob({ name: 'work', run: () => {} })] })
+    const report = await app.audit()
+    expect({ ok: report.ok, ran: report.runs > 0 }).toEqual({ ok: true, ran: true })
+    await app.stop()
+  })
+
+  it('serve works too with --role all', async () => {
+    const cwd = project({ 'everytick.config.ts': CONFIG, 'jobs/work.ts': JOB })
+    const db = await STORES[store](cwd)
+    const serve = everytick(['serve', '--db', db, '--port', '0', '--setup', '--role', 'all'], { cwd })
+    await serve.heard('worked on work')
+    serve.child.kill('SIGTERM')
+    expect(await serve.ended).toBe(0)
+  })
+})
+
+it('refuses a worker without jobs, a role that there is not, and to guess a database', async () => {
+  const cwd = project({})
+  const without = everytick(['worker', ...MEMORY], { cwd })
+  const role = everytick(['serve', ...MEMORY, '--role', 'worker'], { cwd })
+  const nowhere = everytick(['serve'], { cwd })
+  expect(await Promise.all([without.ended, role.ended, nowhere.ended])).toEqual([2, 2, 2])
+  expect(without.shown()).toContain('there are no jobs')
+  expect(role.shown()).toContain('everytick worker')
+  expect(nowhere.shown()).toContain('which database')
+})
