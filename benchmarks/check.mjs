@@ -1,20 +1,33 @@
 /** Whether results meet what we must reach, and how that is told; the targets themselves stand with the rows, and only the list of those that must be there stands here. */
+
+import { byCommit, missingParts, ofRow } from './parts.mjs'
 import { aimMet, met } from './report.mjs'
 import { newestOf } from './saved.mjs'
+import { REQUIRED_ROWS as SERVER_ROWS } from './server/questions.mjs'
 import { amount, commitText, machineText, mixedNotes, mustText, namedRows, timesText, whenText } from './words.mjs'
 
 /** What must have been measured, by benchmark: a target that nobody measures is missed without a word. */
 export const REQUIRED = {
   cron: ['next-five-minutes-new-york', 'next-workdays-new-york', 'next-leap-day-new-york'],
+  cli: ['help', 'next'],
+  server: SERVER_ROWS,
   core: [
     ...['postgres-fires', 'postgres-create', 'postgres-steady-1000-p50', 'postgres-steady-1000-p99'],
     ...['sqlite-enqueue-bulk', 'sqlite-drain-1', 'sqlite-fires'],
   ],
   scale: [
     ...['postgres-herd-1000-p99', 'postgres-herd-10000-last', 'postgres-herd-100000-last'],
-    ...['postgres-create-100000', 'postgres-create-1000000'],
-    ...['postgres-idle-1000000-cpu', 'postgres-idle-1000000-server', 'postgres-idle-memory-growth'],
-    ...['postgres-claim-10000000-growth', 'postgres-claim-snapshot-growth', 'postgres-recovery'],
+    ...['postgres-create-100000', 'postgres-create-1000000', 'postgres-recovery', 'sqlite-recovery'],
+    ...['postgres', 'sqlite'].flatMap((store) => [
+      ...[1000, 100_000, 1_000_000].map((count) => `${store}-idle-${count}-cpu`),
+      `${store}-idle-memory-growth`,
+    ]),
+    ...[1000, 100_000, 1_000_000].map((count) => `postgres-idle-${count}-server`),
+    ...['claim-1000000', 'claim-10000000', 'claim-snapshot', 'planning-fire', 'planning-pass'].flatMap((id) => [
+      `postgres-${id}-growth`,
+      `postgres-${id}-pages-growth`,
+    ]),
+    ...['postgres-history-settle-growth', 'postgres-history-fire-growth', 'postgres-history-pass-growth'],
   ],
   rivals: [
     ...['postgres-enqueue', 'postgres-drain-1', 'postgres-drain-2', 'postgres-drain-1-cpu'],
@@ -27,7 +40,7 @@ export const REQUIRED = {
  */
 export function checkText(results, asked = {}) {
   const newest = newestOf(results)
-  const rows = newest.flatMap((result) => namedRows(result.rows).map((row) => ({ ...row, result })))
+  const rows = newest.flatMap((result) => namedRows(result.rows).map((row) => ({ ...row, result: ofRow(result, row) })))
   const held = rows.filter((row) => met(row) !== null)
   const missed = held.filter((row) => !met(row))
   const absent = absentOf(held, asked)
@@ -37,8 +50,9 @@ export function checkText(results, asked = {}) {
     ...absent.map(({ id, benchmark }) =>
       absentText({ id, benchmark, measured: rows.some((row) => row.id === id && row.result.benchmark === benchmark) }),
     ),
-    ...newest.map(placeText),
-    ...mixedNotes(newest).map((text) => `note: ${text}`),
+    ...newest.flatMap(byCommit).map(placeText),
+    ...newest.flatMap(missingText),
+    ...mixedNotes(newest.flatMap(byCommit)).map((text) => `note: ${text}`),
     `${held.length - missed.length} of ${held.length} must-rows are met${ok ? '' : `, ${absent.length} are not measured`}`,
     ...aimLines(rows),
     ok ? 'every target met' : 'TARGET MISSED',
@@ -75,8 +89,17 @@ function absentText({ id, benchmark, measured }) {
 const placeOf = ({ measuredAt, machine, commit }) =>
   `${whenText(measuredAt)} on ${machineText(machine)}, at ${commitText(commit)}`
 
+const nameOf = ({ benchmark, store }) => `${benchmark}${store ? ` on ${store}` : ''}`
+
 const placeText = (result) =>
-  `${result.benchmark}${result.store ? ` on ${result.store}` : ''}: ${result.rows.length} rows, measured ${placeOf(result)}`
+  `${nameOf(result)}${result.partNames ? ` (${result.partNames.join(', ')})` : ''}: ${result.rows.length} rows, measured ${placeOf(result)}`
+
+function missingText(result) {
+  const missing = missingParts(result)
+  if (missing.length === 0) return []
+  const command = `npm run bench -- ${result.benchmark} --save --store ${result.store} --part ${missing.join(' --part ')}`
+  return [`note: ${nameOf(result)} lacks ${missing.join(', ')}; measure with: ${command}`]
+}
 
 function aimLines(rows) {
   const aimed = rows.filter((row) => aimMet(row) !== null)

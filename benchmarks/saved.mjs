@@ -1,6 +1,6 @@
 /** Which results are kept, in which form, and which of them are the newest; what they mean is for others to say. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { storeOf } from './words.mjs'
@@ -37,13 +37,20 @@ export function commitFacts() {
 }
 
 /** A part has a file of its own, so that it never takes the place of the whole. Answers the name of the file. */
-export function keep({ ok: _, quick: __, ...result }) {
+export function keep({ ok: _, quick: __, ...result }, folder = RESULTS) {
   const name = `${nameOf(result)}.json`
-  mkdirSync(RESULTS, { recursive: true })
-  // Messages of errors may name files; where the repository lies is nobody's business.
-  writeFileSync(new URL(name, RESULTS), written(result).replaceAll(ROOT, ''))
+  mkdirSync(folder, { recursive: true })
+  // Messages of errors may name files; where the repository lies is nobody's business. A run may be broken off at any
+  // moment, and what it wrote before must stay whole.
+  const half = new URL(`${name}.half`, folder)
+  writeFileSync(half, written(result).replaceAll(ROOT, ''))
+  renameSync(half, new URL(name, folder))
   return name
 }
+
+/** What is kept of one benchmark on one store, or null. */
+export const kept = (about, folder = RESULTS) =>
+  readSaved(folder).find((result) => nameOf(result) === nameOf(about)) ?? null
 
 /** All that is kept, by the names of their files. */
 export function readSaved(folder = RESULTS) {

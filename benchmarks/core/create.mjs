@@ -6,7 +6,7 @@ import { inGroups } from './turns.mjs'
 const BATCH = 1000
 
 export async function createRows(places, { createMarks }, note) {
-  note(`${places.kind}: create ${createMarks.at(-1)} schedules`)
+  note(`creating ${createMarks.at(-1).toLocaleString('en')} schedules`)
   const place = await places.fresh()
   const store = await place.open()
   const app = everytick({ store, jobs: [noop] })

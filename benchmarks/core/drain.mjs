@@ -11,7 +11,7 @@ const BATCH = 1000
 export async function drainRows(places, size, note) {
   const rows = []
   for (const count of [1, 2]) {
-    note(`${places.kind}: drain with ${count} ${count === 1 ? 'process' : 'processes'}`)
+    note(`drain with ${count} ${count === 1 ? 'process' : 'processes'}`)
     const place = await places.fresh()
     try {
       rows.push(...(await drained(place, count, size)))

@@ -12,7 +12,7 @@ const MB = 2 ** 20
 const FIRST_RUN = fileURLToPath(new URL('./first-run.mjs', import.meta.url))
 
 export async function footprintRows(places, size, note) {
-  note(`${places.kind}: memory and start of a process`)
+  note('memory and start of a process')
   const place = await places.fresh()
   const store = await place.open()
   try {

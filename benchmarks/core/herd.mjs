@@ -3,32 +3,46 @@ import { median } from '../harness.mjs'
 import { counter } from './counter.mjs'
 import { CONCURRENCY, tickJob } from './load.mjs'
 import { startProcess } from './processes.mjs'
+import { DAY_MS } from './seeding.mjs'
 import { percentile } from './turns.mjs'
 
-const DAY_MS = 86_400_000
-/** How long filling the tables takes, at worst: a fixed part, and one for each schedule. */
+const shown = (count) => count.toLocaleString('en')
+/** How long filling the tables takes: a fixed part, and one for each schedule. */
 const FILL_MS = 1500
-const FILL_EACH_MS = 0.3
+const FILL_EACH_MS = 0.05
 
-export async function herdRows(places, size, note) {
+export async function herdRows(places, { herds, herdRounds, aheadMs }, note) {
   const rows = []
-  for (const count of size.herds) {
-    note(`${places.kind}: ${count} schedules due at once`)
+  for (const [i, count] of herds.entries()) {
     const seen = []
-    for (let round = 0; round < size.rounds; round++) seen.push(await herd(places, count, size.aheadMs))
-    rows.push(...rowsOf(count, seen))
+    for (let round = 0; round < herdRounds[i]; round++) {
+      note(`${shown(count)} schedules due at once, round ${round + 1} of ${herdRounds[i]}`)
+      seen.push(await herd(places.fresh, { count, aheadMs }))
+    }
+    rows.push(...rowsOf(`herd-${count}`, `${shown(count)} are due at once`, seen))
   }
   return rows
 }
 
+/** The same among many schedules that are not due. */
+export async function crowdRows(places, { crowd: [count, among], aheadMs }, note) {
+  const { place } = await places.stored(among)
+  note(`${shown(count)} schedules due at once among ${shown(among)}`)
+  const seen = [await herd(async () => ({ ...place, drop: async () => {} }), { count, aheadMs })]
+  return rowsOf(`herd-${count}-among-${among}`, `${shown(count)} among ${shown(among)} are due at once`, seen)
+}
+
+/** Those of several tries in one place are kept apart. */
+let groups = 0
+
 /** Lateness of every start. Tries again with a later instant where filling in the schedules took too long for it. */
-async function herd(places, count, aheadMs) {
+async function herd(open, { count, aheadMs }) {
   const fillMs = FILL_MS + count * FILL_EACH_MS
-  for (const patience of [1, 3, 9]) {
-    const place = await places.fresh()
+  for (const patience of [1, 4, 16]) {
+    const place = await open()
     try {
       const dueAt = Math.ceil((Date.now() + fillMs * patience + aheadMs) / 1000) * 1000
-      await place.seed({ count, everyMs: DAY_MS, firstAt: dueAt, spreadMs: 0, job: tickJob([]) })
+      await place.seed({ count, everyMs: DAY_MS, firstAt: dueAt, spreadMs: 0, job: tickJob([]), group: ++groups })
       const late = await latenessOf(place, { count, dueAt, aheadMs })
       if (late !== null) return late
     } finally {
@@ -57,15 +71,14 @@ async function latenessOf(place, { count, dueAt, aheadMs }) {
   }
 }
 
-function rowsOf(count, seen) {
+function rowsOf(id, when, seen) {
   const row = (part, what, of) => {
     const rounds = seen.map(of)
-    const spread = [Math.min(...rounds), Math.max(...rounds)]
-    return { id: `herd-${count}-${part}`, what, unit: 'ms', ours: median(rounds), spread, rounds }
+    const spread = rounds.length < 2 ? {} : { spread: [Math.min(...rounds), Math.max(...rounds)], rounds }
+    return { id: `${id}-${part}`, what, unit: 'ms', ours: median(rounds), ...spread }
   }
-  const shown = count.toLocaleString('en')
   return [
-    row('p99', `lateness when ${shown} are due at once, p99`, (late) => percentile(late, 0.99)),
+    row('p99', `lateness when ${when}, p99`, (late) => percentile(late, 0.99)),
     row('last', '  the last start', (late) => percentile(late, 1)),
   ]
 }

@@ -47,7 +47,7 @@ export const hourly = (key, i) => ({
 })
 
 /** A schedule ready to be put into a store: an interval that is first due at `anchorAt`. */
-const putOf = ({ key, everyMs, anchorAt, job, now }) => ({
+export const putOf = ({ key, everyMs, anchorAt, job, now }) => ({
   id: newId(),
   nextAt: anchorAt,
   watermarkAt: Math.min(now, anchorAt - 1),
@@ -79,10 +79,3 @@ export function everySecond(count, job, now) {
     return putOf({ key: `second-${i}`, everyMs: 1000, anchorAt, job, now })
   })
 }
-
-/** A prime, so that neighbours by id are not neighbours in time. */
-export const STRIDE = 7919
-
-/** The first of many alike; the places copy it by SQL, the `i`th due `(i * STRIDE % count) * spreadMs / count` later. */
-export const seedling = ({ everyMs, firstAt, job = noop }) =>
-  putOf({ key: 'seeded-0', everyMs, anchorAt: firstAt, job, now: Date.now() })

@@ -1,105 +1,39 @@
-/** What planning costs by the number of stored schedules, at the same load: for each fire, for a pass that finds nothing, in memory and in pages. */
-import { setTimeout as delay } from 'node:timers/promises'
-import { createPlanner } from '../../dist/engine/planner.js'
-import { median } from '../harness.mjs'
-import { explainDue } from './explain.mjs'
-import { CONCURRENCY } from './load.mjs'
-import { startProcess } from './processes.mjs'
+/** What planning costs by the number of stored schedules, at the same load: for each fire, and for a pass that finds nothing; CPU of planner and server together. */
+import { growthRows, least } from './growth.mjs'
+import { openMeter } from './meter.mjs'
+import { planningTurns } from './planning-turns.mjs'
+import { DUE_PER_SECOND } from './stored.mjs'
 
-const MB = 2 ** 20
-const DUE_PER_SECOND = 100
-const LOOKAHEAD_MS = 10_000
-const WARM_PASSES = 5
+/** Of a runtime and of prepared statements that were used before. */
+const WARM_PASSES = 10
 const shown = (count) => count.toLocaleString('en')
-const alone = { leads: async () => true, release: async () => {} }
 
-export async function planningRows(places, { storedSchedules, passes, schedulerMs }, note) {
-  note(`${places.kind}: planning with ${storedSchedules.join(', ')} schedules, ${DUE_PER_SECOND} due a second`)
+export async function planningRows(places, { storedSchedules, passes }, note) {
   const sides = []
   try {
-    for (const count of storedSchedules) sides.push(await planningSide(places, count))
-    // What came due while the tables were filled is none of a steady load.
-    for (const side of sides) await side.pass(LOOKAHEAD_MS)
-    const rss = await schedulerMemory(sides.at(-1).place, schedulerMs)
-    for (let second = 1; second <= passes + WARM_PASSES; second++) {
-      for (const side of sides) await side.look(LOOKAHEAD_MS + second * 1000)
+    for (const count of storedSchedules) {
+      const stored = await places.stored(count)
+      const meter = await openMeter(stored.place)
+      sides.push({ meter, turns: planningTurns(meter, stored), seen: [] })
     }
-    const [fires, looks] = ['fires', 'looks'].map((name) => sides.map((side) => median(side[name].slice(-passes))))
-    const rows = [
-      ...grown('planning-fire', 'planning, for each fire', { unit: 'us', x: storedSchedules, y: fires }),
-      ...grown('planning-pass', 'a planning pass that finds nothing', { unit: 'ms', x: storedSchedules, y: looks }),
-      {
-        id: 'planning-memory',
-        what: `memory of a scheduler with ${shown(storedSchedules.at(-1))} schedules`,
-        unit: 'MB',
-        ours: rss / MB,
-      },
-    ]
-    if (places.kind !== 'postgres') return rows
-    const question = { lookaheadMs: LOOKAHEAD_MS + (passes + WARM_PASSES + 1) * 1000, times: 3 }
-    const plans = []
-    for (const { place } of sides) plans.push(await explainDue(place, question))
-    const pages = { unit: '', x: storedSchedules, y: plans.map((plan) => plan.pages) }
-    return [...rows, ...grown('due-pages', 'pages read by the look for what is due', pages)]
+    note(`planning with ${storedSchedules.map(shown).join(', ')} schedules, ${DUE_PER_SECOND} due a second`)
+    // In turns, so that a slow moment of the machine hits all sizes alike.
+    for (let i = 0; i < passes + WARM_PASSES; i++) for (const { turns, seen } of sides) seen.push(await turns.turn())
   } finally {
-    for (const { store, place } of sides) {
-      await store.close()
-      await place.drop()
-    }
+    for (const { meter } of sides) await meter.close()
   }
-}
-
-async function planningSide(places, count) {
-  const place = await places.fresh()
-  await place.seed({ count, everyMs: (count / DUE_PER_SECOND) * 1000, firstAt: Date.now() })
-  const store = await place.open()
-  let planned = 0
-  const onFact = (fact) => {
-    if (fact.kind === 'schedule.planned') planned += fact.runs
-  }
-  const pass = async (lookaheadMs) => {
-    const planner = createPlanner({ planning: store.planning, leadership: alone, lookaheadMs, onFact })
-    planned = 0
-    const startedAt = performance.now()
-    await planner.pass()
-    return performance.now() - startedAt
-  }
-  const [fires, looks] = [[], []]
-  return {
-    place,
-    store,
-    fires,
-    looks,
-    pass,
-    /** When each looks a second further ahead than the one before, a second's worth of schedules is due in each. */
-    async look(lookaheadMs) {
-      const ms = await pass(lookaheadMs)
-      if (planned === 0) throw new Error(`no schedule of ${count} was due`)
-      fires.push((ms * 1000) / planned)
-      // All that is near was planned before.
-      looks.push(await pass(0))
-    },
-  }
-}
-
-/** Of a process that plans these schedules as they come due. */
-async function schedulerMemory(place, ms) {
-  const process = await startProcess({ address: place.address, role: 'scheduler', concurrency: CONCURRENCY })
-  try {
-    await process.ask('start')
-    await delay(ms)
-    const { maxRss } = await process.ask('usage')
-    await process.ask('stop')
-    return maxRss
-  } finally {
-    await process.end()
-  }
-}
-
-function grown(id, what, { unit, x, y }) {
-  const series = { x, y, xLabel: 'schedules', yLabel: unit === '' ? 'pages' : unit }
+  const [few, many] = [shown(storedSchedules[0]), shown(storedSchedules.at(-1))]
+  const rows = (id, what, name) =>
+    growthRows({
+      id,
+      what: `${what} with ${many} stored schedules`,
+      than: `as much as with ${few}`,
+      x: storedSchedules,
+      xLabel: 'stored schedules',
+      costs: sides.map(({ seen }) => least(seen.slice(-passes).map((turn) => turn[name]))),
+    })
   return [
-    { id, what: `${what}, ${shown(x.at(-1))} schedules`, unit, ours: y.at(-1), series },
-    { id: `${id}-growth`, what: `  as much as with ${shown(x[0])}`, unit: 'times', ours: y.at(-1) / y[0] },
+    ...rows('planning-fire', 'planning one fire', 'fire'),
+    ...rows('planning-pass', 'a planning pass that finds nothing', 'pass'),
   ]
 }

@@ -6,6 +6,7 @@ import pg from 'pg'
 import { openAt } from './address.mjs'
 import { postgresLimit } from './postgres-limit.mjs'
 import { copyHistory, seed } from './postgres-seed.mjs'
+import { HISTORY_DAYS } from './seeding.mjs'
 
 const LAUNCHER = fileURLToPath(new URL('../../test/postgres/launcher.ts', import.meta.url))
 const SHOWN = ['fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size', 'wal_level']
@@ -38,6 +39,7 @@ export async function postgresPlaces() {
 async function placeIn(database, postmaster) {
   const address = { kind: 'postgres', where: database.url }
   await (await openAt(address)).close()
+  let daysFilled = 0
   return {
     address,
     open: () => openAt(address),
@@ -48,7 +50,13 @@ async function placeIn(database, postmaster) {
       await store.close()
     },
     session: (work) => inSession(database.url, work),
-    copyHistory: (count) => inSession(database.url, (client) => copyHistory(client, count)),
+    async copyHistory(count) {
+      if (count === 0) return
+      const store = await openAt(address)
+      await copyHistory((work) => inSession(database.url, work), store, { count, daysFilled })
+      daysFilled += HISTORY_DAYS
+      await store.close()
+    },
     holdSnapshot: () => holdSnapshot(database.url),
     metered: () => metered(database.url),
     serverCpuMs: () => (postmaster === null ? null : cpuMsOf(postmaster)),
@@ -77,29 +85,40 @@ async function holdSnapshot(url) {
   return () => client.end()
 }
 
-/** A store with one connection, and the CPU of the server's process behind it in microseconds, or null where nobody tells. */
+/**
+ * A store with one connection, the CPU of the server's process behind it in microseconds, and the pages that process looked
+ * at; null for what nobody tells.
+ */
 async function metered(url) {
   // A connection that came back as another one would be another process.
   const pool = new pg.Pool({ connectionString: url, max: 1, idleTimeoutMillis: 0 })
   // A connection that is cut off while it closes is no news.
   pool.on('error', () => {})
   const store = await openPostgres({ pool, listen: false })
-  const [{ pid }] = (await pool.query('select pg_backend_pid() as pid')).rows
-  const cpuUs = () => {
-    try {
-      return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1000
-    } catch {
-      return null
-    }
+  const [{ pid, version }] = (
+    await pool.query(`select pg_backend_pid() as pid, current_setting('server_version_num')::int as version`)
+  ).rows
+  const pages = async () => {
+    if (version < TELLS_PAGES) return null
+    // Else what was counted is told a second later.
+    await pool.query('select pg_stat_force_next_flush()')
+    const { rows } = await pool.query(
+      'select coalesce(sum(coalesce(hits, 0) + coalesce(reads, 0)), 0)::float8 as pages from pg_stat_get_backend_io($1)',
+      [pid],
+    )
+    return rows[0].pages
   }
   const close = async () => {
     await store.close()
     await pool.end()
   }
   // A process of that number that is not the server's would tell something else.
-  return { store, close, cpuUs: postmasterOf(pid) === null ? () => null : cpuUs }
+  const isHere = postmasterOf(pid) !== null
+  return { store, pages, close, serverCpuUs: () => (isHere ? cpuUsOf(pid) : null) }
 }
 
+/** The first version that says which pages one of its processes looked at. */
+const TELLS_PAGES = 180_000
 const TICK_MS = 10
 
 /** The server's first process, if it runs on this machine and this system tells. */
@@ -112,20 +131,32 @@ function postmasterOf(backend) {
   }
 }
 
-/** Of the first process, of all that it started and that live, and of those that have ended. */
+/** Of a process with one thread, to the nanosecond; null where the system does not tell. */
+function cpuUsOf(pid) {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1000
+  } catch {
+    return null
+  }
+}
+
+/** Of the first process, of all that it started and that live, and of those that have ended, which are told in ticks. */
 function cpuMsOf(postmaster) {
-  let ticks = 0
+  let ms = 0
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
     try {
       const { parent, own, ended } = statOf(name)
-      if (Number(name) === postmaster) ticks += own + ended
-      else if (parent === postmaster) ticks += own
+      const isFirst = Number(name) === postmaster
+      if (!isFirst && parent !== postmaster) continue
+      const us = cpuUsOf(name)
+      ms += us === null ? own * TICK_MS : us / 1000
+      if (isFirst) ms += ended * TICK_MS
     } catch {
       // It ended between the listing and the look.
     }
   }
-  return ticks * TICK_MS
+  return ms
 }
 
 function statOf(pid) {

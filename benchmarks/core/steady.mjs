@@ -9,7 +9,7 @@ const BATCH = 1000
 export async function steadyRows(places, size, note) {
   const rows = []
   for (const rate of size.firesPerSecond) {
-    note(`${places.kind}: ${rate} fires/s for ${size.steadyMs / 1000} s`)
+    note(`${rate} fires/s for ${size.steadyMs / 1000} s`)
     const place = await places.fresh()
     try {
       rows.push(...(await steady(place, rate, size)))

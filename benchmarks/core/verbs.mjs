@@ -10,7 +10,6 @@ const HOUR_MS = 3_600_000
 const SUCCEEDED = { kind: 'final', state: 'succeeded', result: null }
 
 export async function verbRows(places, size, note) {
-  const { kind } = places
   const place = await places.fresh()
   const store = await place.open()
   const limit = await place.limit()
@@ -19,7 +18,7 @@ export async function verbRows(places, size, note) {
   try {
     const rows = []
     for (const measure of [enqueueRows, grantRows, scheduleRows]) {
-      note(`${kind}: ${measure.what}`)
+      note(measure.what)
       rows.push(...(await measure.run(at)))
     }
     return rows

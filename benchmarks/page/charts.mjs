@@ -67,7 +67,8 @@ const bar = (name) => ({ name, kind: name === 'everytick' ? 'ours' : name === 'l
 /** One chart for each figure that grows, both stores in it where both were measured alike. */
 export function growthCharts(results) {
   const groups = new Map()
-  const all = results.flatMap(({ rows }) => namedRows(rows)).filter(({ series }) => series !== undefined)
+  // What costs nothing at first cannot be drawn as so many times that.
+  const all = results.flatMap(({ rows }) => namedRows(rows)).filter(({ series }) => series?.y[0] > 0)
   for (const row of all) {
     if (all.some((other) => beginsLike(row, other))) continue
     const { xLabel, yLabel } = row.series

@@ -20,8 +20,10 @@ retries, history and ledger are on, as in every other use of it.
 
 \`\`\`sh
 npm run bench -- cron --save         # the time engine
+npm run bench -- cli --save          # the command line, from a cold start
 npm run bench -- core --save         # both stores, beside plain SQL
 npm run bench -- scale --save        # many schedules, much history, many due at once
+npm run bench -- server --save       # answers over HTTP with very much stored
 npm run bench -- rivals --install    # the other schedulers, once
 npm run bench -- rivals --save       # the race
 npm run bench -- --check             # fails when a target is missed

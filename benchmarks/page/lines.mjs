@@ -1,5 +1,5 @@
-/** Draws how a figure grows: a line for each store, sizes on a logarithmic axis, the figure from zero; which figures is decided elsewhere. */
-import { amount, figure } from '../words.mjs'
+/** Draws how a cost grows: a line for each store, sizes on a logarithmic axis, the cost as so many times that at the smallest size, from zero; which costs is decided elsewhere. */
+import { amount, figure, timesText } from '../words.mjs'
 import { frame, label, px, WIDTH } from './drawing.mjs'
 
 const HEIGHT = 330
@@ -7,15 +7,19 @@ const PLOT = { left: 84, right: WIDTH - 190, top: 62, bottom: HEIGHT - 66 }
 const MARKS = ['one', 'two']
 const APART = 17
 
-/** A line is `{ name, x: [number], y: [number] }`. */
-export function lineChart({ title, xLabel, yLabel, lines }) {
+const TIMES = 'times the cost at the smallest size'
+
+/** A line is `{ name, x: [number], y: [number] }`, the first `y` above zero. */
+export function lineChart({ title, xLabel, yLabel, lines: measured }) {
+  const lines = measured.map((line) => ({ ...line, times: line.y.map((y) => y / line.y[0]) }))
   const [low, high] = edges(lines.flatMap(({ x }) => x))
-  const step = niceStep(Math.max(...lines.flatMap(({ y }) => y)))
-  const most = step * Math.max(1, Math.ceil(Math.max(...lines.flatMap(({ y }) => y)) / step))
+  const highest = Math.max(...lines.flatMap(({ times }) => times))
+  const step = niceStep(highest)
+  const most = step * Math.max(1, Math.ceil(highest / step))
   const atX = (x) => PLOT.left + ((Math.log10(x) - low) / (high - low)) * (PLOT.right - PLOT.left)
   const atY = (y) => PLOT.bottom - (y / most) * (PLOT.bottom - PLOT.top)
   const parts = [
-    label({ x: 20, y: PLOT.top - 12, kind: 'soft' }, yLabel),
+    label({ x: 20, y: PLOT.top - 12, kind: 'soft' }, TIMES),
     ...across({ step, most, atY }),
     ...along({ low, high, atX }),
     label({ x: (PLOT.left + PLOT.right) / 2, y: PLOT.bottom + 46, kind: 'mid soft' }, xLabel),
@@ -56,9 +60,9 @@ function along({ low, high, atX }) {
 }
 
 /** Stores differ by mark and dash too, not by colour alone. */
-function drawn({ x, y }, { at, atX, atY }) {
+function drawn({ x, times }, { at, atX, atY }) {
   const mark = MARKS[at % MARKS.length]
-  const points = x.map((value, i) => [atX(value), atY(y[i])])
+  const points = x.map((value, i) => [atX(value), atY(times[i])])
   const path = points.map(([px1, py1]) => `${px(px1)},${px(py1)}`).join(' ')
   return [
     `<polyline class="line ${mark}" points="${path}"/>`,
@@ -72,14 +76,14 @@ function drawn({ x, y }, { at, atX, atY }) {
 
 /** Each line is named at its end; names that would lie on each other move apart. */
 function ends(lines, atY) {
-  const wanted = lines.map(({ name, y }, at) => ({ name, at, last: y.at(-1), y: atY(y.at(-1)) }))
+  const wanted = lines.map(({ name, times }, at) => ({ name, at, last: times.at(-1), y: atY(times.at(-1)) }))
   const sorted = wanted.toSorted((a, b) => a.y - b.y || a.at - b.at)
   for (let i = 1; i < sorted.length; i++) sorted[i].y = Math.max(sorted[i].y, sorted[i - 1].y + APART)
   // What was pushed below the axis moves up again, with whatever is above it.
   for (let i = sorted.length - 1, floor = PLOT.bottom; i >= 0; i--, floor -= APART)
     sorted[i].y = Math.min(sorted[i].y, floor)
   return sorted.map(({ name, last, y }) =>
-    label({ x: PLOT.right + 14, y: y + 4.5, kind: 'name' }, `${name} ${figure(last)}`),
+    label({ x: PLOT.right + 14, y: y + 4.5, kind: 'name' }, `${name} ${timesText(last)}`),
   )
 }
 

@@ -1,4 +1,5 @@
 /** The page of the benchmarks, out of the saved results alone: the same results make the same bytes. What the tables and charts look like stands beside this. */
+import { byCommit, missingParts } from '../parts.mjs'
 import { aimMet, met } from '../report.mjs'
 import { newestOf } from '../saved.mjs'
 import { amount, mixedNotes, mustText, namedRows, timesText } from '../words.mjs'
@@ -31,13 +32,15 @@ function bodyOf(results, shown) {
     ...Object.keys(STORES).flatMap((store) => raceSections(of('rivals'), { store, shown })),
     ...storeSections(of('core'), (name) => `Everytick on ${name}`),
     ...storeSections(of('scale'), (name) => `Scale on ${name}`),
+    ...storeSections(of('server'), (name) => `The server on ${name}`),
     ...growthSection(results, shown),
     ...of('cron').flatMap(({ rows }) => ['## The time engine', figuresTable(namedRows(rows))]),
+    ...of('cli').flatMap(({ rows }) => ['## The command line', figuresTable(namedRows(rows))]),
     ...settingsSections(results),
     ...absentSection(of('rivals')),
     '## Where and when',
-    placesTable(results),
-    ...mixedNotes(results).map((text) => `Note: ${text}.`),
+    placesTable(results.flatMap(byCommit)),
+    ...mixedNotes(results.flatMap(byCommit)).map((text) => `Note: ${text}.`),
   ]
 }
 
@@ -82,16 +85,24 @@ function raceSections(results, { store, shown }) {
 function storeSections(results, heading) {
   return Object.entries(STORES).flatMap(([store, name]) =>
     results
-      .map((result) => rowsOn(result, store))
-      .filter((rows) => rows.length > 0)
-      .flatMap((rows) => [`## ${heading(name)}`, figuresTable(rows)]),
+      .filter((result) => rowsOn(result, store).length > 0)
+      .flatMap((result) => [`## ${heading(name)}`, figuresTable(rowsOn(result, store)), ...missingNote(result)]),
   )
+}
+
+function missingNote(result) {
+  const missing = missingParts(result)
+  return missing.length === 0 ? [] : [`Not measured yet: ${missing.join(', ')}.`]
 }
 
 function growthSection(results, shown) {
   const images = shown(growthCharts(results))
   if (images.length === 0) return []
-  return ['## What grows and what does not', 'Each point is a system of that size; flat is good.', ...images]
+  return [
+    '## What grows and what does not',
+    'Each point is a system of that size, and what it costs there as so many times the cost at the smallest; flat is good.',
+    ...images,
+  ]
 }
 
 function settingsSections(results) {

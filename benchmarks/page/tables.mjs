@@ -64,8 +64,8 @@ function judged(row) {
 export const placesTable = (results) =>
   table(
     ['benchmark', 'measured', 'machine', 'of', 'versions'],
-    results.map(({ benchmark, store, measuredAt, machine, commit, versions }) => [
-      `${benchmark}${store === null ? '' : `, ${store}`}`,
+    results.map(({ benchmark, store, partNames, measuredAt, machine, commit, versions }) => [
+      `${benchmark}${store === null ? '' : `, ${store}`}${partNames === undefined ? '' : `: ${partNames.join(', ')}`}`,
       whenText(measuredAt),
       cell(machineText(machine)),
       commitText(commit),

@@ -6,6 +6,8 @@ import { inGroups } from '../../core/turns.mjs'
 import { anyLeft } from '../left.mjs'
 
 const GROUPS = { group: 1000, inFlight: 2 }
+/** Runs in one call on Postgres, as many as its rivals there are given. */
+const LIST = 5000
 /** Only what would spoil the measurement. */
 const logger = { debug() {}, info() {}, warn() {}, error: console.error }
 
@@ -19,7 +21,7 @@ export async function open(place) {
   const left = await anyLeft(place, `select 1 from ${postgres ? 'everytick.runs' : 'everytick_runs'}`)
   return {
     enqueueBulk: (count) =>
-      inGroups({ ...GROUPS, total: count }, (size) =>
+      inGroups({ ...GROUPS, group: postgres ? LIST : GROUPS.group, total: count }, (size) =>
         app.enqueueMany(
           noop,
           Array.from({ length: size }, () => ({})),

@@ -1,0 +1,30 @@
+/** What a planner's passes over stored schedules cost, one second of due schedules after the other; at which sizes, and beside what, the measurements decide. */
+import { createPlanner } from '../../dist/engine/planner.js'
+
+const alone = { leads: async () => true, release: async () => {} }
+
+/** `stored` is what `stored.mjs` made, and remembers up to where it was planned. */
+export function planningTurns(meter, stored) {
+  let planned = 0
+  const onFact = (fact) => {
+    if (fact.kind === 'schedule.planned') planned += fact.runs
+  }
+  const pass = (lookaheadMs) =>
+    createPlanner({ planning: meter.store.planning, leadership: alone, lookaheadMs, onFact }).pass()
+  return {
+    /** `{ fire, pass }`: for each fire of one second more, and for a pass that finds nothing, since all that is near was planned. */
+    async turn() {
+      stored.plannedAt = (stored.plannedAt ?? stored.firstAt - 1) + 1000
+      planned = 0
+      const fires = await meter.spent(() => pass(stored.plannedAt - Date.now()))
+      if (planned === 0) throw new Error(`no schedule of ${stored.count} was due`)
+      const fire = { us: perOne(fires.us, planned), pages: perOne(fires.pages, planned) }
+      // The first look after fires clears away what they left in the index, which is their cost and none of the next look's.
+      await pass(0)
+      const nothing = await meter.spent(() => pass(0))
+      return { fire, pass: { us: nothing.us, pages: nothing.pages } }
+    },
+  }
+}
+
+const perOne = (sum, count) => (sum === null ? null : sum / count)
