@@ -7,6 +7,7 @@ export default defineConfig({
     reporters: ['default', './test/closing-line.ts'],
     globalSetup: ['test/postgres/global-setup.ts'],
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     pool: 'forks',
     // Many tests wait for processes or for a database, and leave the core to others meanwhile.
     maxWorkers: 2,
