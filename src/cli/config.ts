@@ -1,5 +1,5 @@
 /** What the command line learns from outside its arguments: environment, terminals, its own version; nothing else reads the environment. */
-import { readFileSync } from 'node:fs'
+export { ownVersion } from '../server/version.ts'
 
 export interface Surroundings {
   /** Someone reads standard output on a terminal, so tables suit better than tab-separated rows. */
@@ -44,9 +44,3 @@ export const environmentWith = (besides: Readonly<Record<string, string>>): Node
   ...process.env,
   ...besides,
 })
-
-/** The version in package.json, which lies two folders up from here both in src and in dist. */
-export function ownVersion(): string {
-  const manifest: { version: string } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-  return manifest.version
-}

@@ -5,10 +5,14 @@ export interface Counted {
   readonly succeeded: number
   readonly failed: number
   readonly cancelled: number
+  /** Runs that ended as skipped, and occurrences on record as skipped. */
   readonly skipped: number
   readonly missed: number
+  /** Attempts in all, of the runs that ended. */
   readonly attempts: number
+  /** Occurrences that had a run within a day before; a number other than 0 is a fault of ours. Known once it is summed up. */
   readonly doubled: number
+  /** startedAt - dueAt of the first attempt's due instant, where known: one number per class, one more than there are bounds. */
   readonly lateness: readonly number[]
   readonly durations: readonly number[]
   readonly durationSumMs: number

@@ -9,6 +9,7 @@ import type { Run } from '../run/run.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import { scheduleName } from '../schedule-definition.ts'
 import type { Store } from '../store/contract/store.ts'
+import { isAlive } from '../store/contract/workers.ts'
 import { readable } from './audit-schedule.ts'
 import type { Core } from './core.ts'
 
@@ -21,8 +22,6 @@ export interface Why extends Fate {
   readonly checks: readonly WhyCheck[]
 }
 
-/** A process beats every five seconds. */
-const ALIVE_MS = 20_000
 const MAX_SAME_SLOT = 100
 const MAX_LIVE = 1000
 
@@ -46,7 +45,7 @@ export async function why(
   if (!known) return unreadable(schedule, at)
   const slotAt = meantBy(known.timeline, at)
   const found = slotAt === null ? NOTHING : await factsOf(store, schedule, slotAt)
-  const workers = (await store.workers.list()).filter(({ seenAt }) => now - seenAt < ALIVE_MS)
+  const workers = (await store.workers.list()).filter((worker) => isAlive(worker, now))
   const forgottenAt = now - Math.min(historyMs, journalMs)
   const facts: WhyFacts = { schedule, ...known, at, now, forgottenAt, workers, ...found }
   return {

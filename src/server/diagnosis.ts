@@ -1,5 +1,7 @@
 /** Looks up what a diagnosis has to know, each part by itself, so that one that fails leaves the others; what it means is `observe/diagnosis.ts`. */
+
 import type { DiagnosisFacts } from '../observe/diagnosis.ts'
+import { DAY_MS } from '../schedule/calendar.ts'
 import { tzdataVersion } from '../schedule/time-zone.ts'
 import type { Core } from '../scheduler/core.ts'
 import type { DocumentStore } from '../store/contract/documents.ts'
@@ -12,7 +14,6 @@ import { herdsOf } from './routes/forecast.ts'
 
 const SOME = 20
 const MESSAGES = 200
-const DAY_MS = 86_400_000
 
 export interface Looked {
   readonly now: number

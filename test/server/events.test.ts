@@ -153,7 +153,7 @@ describe.each(STORES)('events on %s', (store) => {
     await expect.poll(() => strange.events.map(({ type }) => type), PATIENT).toEqual(['resync'])
   })
 
-  it.runIf(store === 'postgres')('say resync to one who missed too much, and to those who were there', async () => {
+  it('say resync to one who missed too much, and to those who were there', async () => {
     const strange = listen(nodes[0]!.url)
     await heeds(strange)
     // More than can be told: every change of these is on record.

@@ -6,8 +6,7 @@ import type { BackendOptions } from '../backend.ts'
 import { utcText } from '../instant-text.ts'
 import { type Io, withBackend } from '../io.ts'
 import { rowsText, type View } from '../print.ts'
-import { scheduleText } from '../schedule-name.ts'
-import { nameOf } from '../stored-schedule.ts'
+import { readScheduleName, scheduleText } from '../schedule-name.ts'
 import { UsageError } from '../usage-error.ts'
 
 export interface AuditOptions extends BackendOptions, JsonOption {
@@ -53,7 +52,7 @@ export function audit(name: string | undefined, options: AuditOptions, io: Io): 
 }
 
 function scheduleOf(name: string): { readonly workspace: string; readonly schedule: string } {
-  const { workspace, key } = nameOf(name)
+  const { workspace, key } = readScheduleName(name)
   return { workspace, schedule: key }
 }
 

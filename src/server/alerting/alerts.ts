@@ -1,7 +1,9 @@
 /** Alerts as documents: found, opened once, and changed only from the version that was seen; what they become is decided in `observe/`. */
+
 import { createHash } from 'node:crypto'
 import type { Json } from '../../json.ts'
 import { type Alert, type NewAlert, opened } from '../../observe/alert.ts'
+import { DAY_MS } from '../../schedule/calendar.ts'
 import type { Document, DocumentStore } from '../../store/contract/documents.ts'
 
 /** `closing` is resolved, with somebody still to be told. */
@@ -12,7 +14,6 @@ export interface StoredAlert {
   readonly version: number
 }
 
-const DAY_MS = 86_400_000
 /** How long one that is over can be looked up. */
 const RESOLVED_FOR_MS = 90 * DAY_MS
 const PAGE = 200

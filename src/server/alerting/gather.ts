@@ -1,9 +1,11 @@
 /** Looks up what a rule has to know, from the store only and bounded at any size; what it means is `observe/alert-condition.ts`. */
+
 import type { Alert } from '../../observe/alert.ts'
 import type { FactsOf, NamedSchedule } from '../../observe/alert-facts.ts'
 import type { RuleKind, RuleOf } from '../../observe/alert-rule.ts'
 import { merged, quantile } from '../../observe/histogram.ts'
 import type { Run } from '../../run/run.ts'
+import { DAY_MS } from '../../schedule/calendar.ts'
 import type { RunFilter } from '../../store/contract/history.ts'
 import { DURATION_BOUNDS, LATENESS_BOUNDS, type Stats, type StatsScope } from '../../store/contract/stats.ts'
 import { findSchedules, nameOf, schedulesOf, within } from './found-schedules.ts'
@@ -16,7 +18,6 @@ export interface Question<Kind extends RuleKind> {
   readonly alerts: readonly Alert[]
 }
 
-const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 const MAX_FAILED = 500
 const RUN_PAGE = 500

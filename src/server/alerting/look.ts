@@ -3,7 +3,7 @@ import type { QueueFact } from '../../observe/alert-facts.ts'
 import type { Lock } from '../../store/contract/locks.ts'
 import type { Stats, StatsScope } from '../../store/contract/stats.ts'
 import type { Store } from '../../store/contract/store.ts'
-import type { WorkerRow } from '../../store/contract/workers.ts'
+import { isAlive, type WorkerRow } from '../../store/contract/workers.ts'
 import type { Clock } from '../../time/clock.ts'
 
 export interface SeenQueue extends QueueFact {
@@ -27,8 +27,6 @@ export interface Look {
   plannerChanges(windowMs: number): Promise<number>
 }
 
-/** A process says every five seconds that it is alive. */
-const ALIVE_MS = 30_000
 /** Of what is summed up, as much is read at once as any rule may ask for. */
 const MAX_WINDOW_MS = 86_400_000
 const WATCH = { kind: 'position', id: 'planner fences', workspace: '', state: '' } as const
@@ -48,7 +46,7 @@ export async function takeLook({ store, clock, node }: LookOptions): Promise<Loo
   const now = await store.now()
   // Asked in between, so half of the way there and back is taken off.
   const skewMs = (before + clock.now()) / 2 - now
-  const workers = once(async () => (await store.workers.list()).filter(({ seenAt }) => seenAt > now - ALIVE_MS))
+  const workers = once(async () => (await store.workers.list()).filter((worker) => isAlive(worker, now)))
   const locks = once(() => store.locks.list())
   const stats = new Map<StatsScope, Promise<readonly Stats[]>>()
   const fences = once(async () => watchFences(store, { locks: await locks(), now }))

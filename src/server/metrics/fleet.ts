@@ -3,6 +3,7 @@ import type { QueueRow } from '../../store/contract/queues.ts'
 import type { Sizes } from '../../store/contract/stats.ts'
 import type { Store } from '../../store/contract/store.ts'
 import type { StoreHealth } from '../../store/contract/upkeep.ts'
+import { isAlive } from '../../store/contract/workers.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { Coverage } from './coverage.ts'
 import type { DoubleFires } from './double-fires.ts'
@@ -51,8 +52,6 @@ export interface FleetOptions {
   readonly queues: readonly string[]
 }
 
-/** A process says every 5 seconds that it is alive. */
-const ALIVE_MS = 15_000
 /** More than this need not be counted to see that something is wrong. */
 const MOST_ORPHANS = 200
 
@@ -113,7 +112,7 @@ async function queuesOf({ queues }: Store, served: readonly string[]): Promise<Q
 }
 
 async function workersAlive({ workers }: Store, now: number): Promise<number> {
-  return (await workers.list()).filter(({ seenAt }) => now - seenAt <= ALIVE_MS).length
+  return (await workers.list()).filter((worker) => isAlive(worker, now)).length
 }
 
 /** The fence of a lock grows whenever it changes hands. */

@@ -1,9 +1,11 @@
 /** One step of bulk work: the next few that fit, and what is done to each. A step that is done twice does no harm. */
+
 import { EverytickError } from '../../errors.ts'
 import type { Run } from '../../run/run.ts'
 import type { Schedule } from '../../schedule/schedule.ts'
 import type { Everytick } from '../../scheduler.ts'
 import type { Store } from '../../store/contract/store.ts'
+import { defined } from '../defined.ts'
 import type { BulkState, Failure, Progress } from './bulk.ts'
 
 export interface StepAnswer extends Progress {
@@ -102,7 +104,7 @@ async function stepRuns(place: Place, state: BulkState, states: readonly Run['st
 function filterOf({ workspace }: Place, { work }: BulkState): Readonly<Record<string, never>> {
   const { all: _, ...named } = work.filter
   const given = { ...named, ...(workspace === null ? {} : { workspace }) }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as never
+  return defined(given) as never
 }
 
 /** The id of what was dealt with, what went wrong, or nothing. */

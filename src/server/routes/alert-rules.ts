@@ -5,6 +5,7 @@ import { refused } from '../../options.ts'
 import type { DocumentStore } from '../../store/contract/documents.ts'
 import { allRules, MAX_RULES, oneRule, ruleData, storedRules } from '../alerting/rules.ts'
 import * as contract from '../contract/alert-rules.ts'
+import { defined } from '../defined.ts'
 import type { Parts } from '../parts.ts'
 import { home, type Principal, sees } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
@@ -53,7 +54,7 @@ export function alertRuleRoutes({ core }: Pick<Parts, 'core'>): readonly Route[]
   }
 
   const read = (place: { readonly id: string; readonly workspace: string }, { workspace: _, ...fields }: Fields) =>
-    readRule(place, Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)))
+    readRule(place, defined(fields))
 
   const changeOf = (after: AlertRule, before: AlertRule | null = null) => ({
     workspace: after.workspace,

@@ -16,6 +16,7 @@ import { allRules } from '../alerting/rules.ts'
 import * as contract from '../contract/channels.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
 import { fromCursor, isIdPosition, pageOf } from '../cursor.ts'
+import { defined } from '../defined.ts'
 import type { Parts } from '../parts.ts'
 import { type Principal, sees, visible } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
@@ -32,10 +33,6 @@ const channelBody = (document: Document): Readonly<Record<string, unknown>> => (
   createdAt: new Date(document.createdAt),
   updatedAt: new Date(document.updatedAt),
 })
-
-/** Without what nobody gave. */
-const given = (fields: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
 export function channelRoutes({ core, settings }: Pick<Parts, 'core' | 'settings'>): readonly Route[] {
   const voice: Voice = { clock: core.clock, logger: core.settings.logger, allowPrivate: settings.allowPrivate }
@@ -77,7 +74,7 @@ export function channelRoutes({ core, settings }: Pick<Parts, 'core' | 'settings
         workspace: placeOf(principal, body.workspace),
         name: readName(body.name, 'name'),
         enabled: body.enabled ?? true,
-        config: readConfig(given(body.config)),
+        config: readConfig(defined(body.config)),
       }
       const written = await write(channel, 0)
       const headers = { location: `${base}/channels/${channel.id}` }
@@ -92,7 +89,7 @@ export function channelRoutes({ core, settings }: Pick<Parts, 'core' | 'settings
         ...before,
         name: body.name === undefined ? before.name : readName(body.name, 'name'),
         enabled: body.enabled ?? before.enabled,
-        config: body.config === undefined ? before.config : changedConfig(before.config, given(body.config)),
+        config: body.config === undefined ? before.config : changedConfig(before.config, defined(body.config)),
       }
       const written = await write(after, found.version)
       const change = changeOf(after, { before: shownChannel(before), after: shownChannel(after) })

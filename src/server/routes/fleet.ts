@@ -1,12 +1,10 @@
 /** Carries out what is asked of queues, workers, jobs and locks over HTTP. */
+import { isAlive } from '../../store/contract/workers.ts'
 import * as contract from '../contract/fleet.ts'
 import { defined } from '../defined.ts'
 import type { Parts } from '../parts.ts'
 import { notFound } from '../problem.ts'
 import { ok, type Route, route } from '../route.ts'
-
-/** A process beats every five seconds. */
-const ALIVE_MS = 20_000
 
 export function fleetRoutes({ app, core, jobs }: Parts): readonly Route[] {
   const queueOf = async (name: string) => (await app.queues.list()).find((queue) => queue.name === name) ?? null
@@ -41,7 +39,7 @@ export function fleetRoutes({ app, core, jobs }: Parts): readonly Route[] {
         ...row,
         startedAt: new Date(startedAt),
         seenAt: new Date(seenAt),
-        alive: now - seenAt < ALIVE_MS,
+        alive: isAlive({ seenAt }, now),
       }))
       return ok({ data })
     }),

@@ -7,6 +7,7 @@ import { readDuration, readInstantOption, refused } from '../../options.ts'
 import { DAY_MS } from '../../schedule/calendar.ts'
 import type { Stats } from '../../store/contract/stats.ts'
 import type { Store } from '../../store/contract/store.ts'
+import { isAlive } from '../../store/contract/workers.ts'
 import type { Clock } from '../../time/clock.ts'
 import { formatDuration } from '../../time/duration.ts'
 import * as contract from '../contract/forecast.ts'
@@ -23,8 +24,6 @@ const MIN_HERD = 100
 /** Jobs whose own mean is looked up; the others take as long as all do on average. */
 const MAX_JOBS = 50
 const TOP = 3
-/** A process beats every five seconds. */
-const ALIVE_MS = 20_000
 
 interface Asked {
   readonly workspace?: string
@@ -135,7 +134,7 @@ async function slotsOf(store: Store, { workspace }: Asked): Promise<number | nul
   if (workspace !== undefined) return null
   const [workers, now] = await Promise.all([store.workers.list(), store.now()])
   return workers
-    .filter(({ seenAt, draining }) => now - seenAt < ALIVE_MS && !draining)
+    .filter((worker) => isAlive(worker, now) && !worker.draining)
     .reduce((sum, { queues }) => sum + Object.values(queues).reduce((slots, each) => slots + each, 0), 0)
 }
 

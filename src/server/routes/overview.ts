@@ -4,14 +4,12 @@ import { DAY_MS } from '../../schedule/calendar.ts'
 import type { QueueRow } from '../../store/contract/queues.ts'
 import { LATENESS_BOUNDS, type Stats } from '../../store/contract/stats.ts'
 import type { Store } from '../../store/contract/store.ts'
-import type { WorkerRow } from '../../store/contract/workers.ts'
+import { isAlive, type WorkerRow } from '../../store/contract/workers.ts'
 import * as contract from '../contract/overview.ts'
 import type { Parts } from '../parts.ts'
 import { visible } from '../principal.ts'
 import { ok, type Route, route } from '../route.ts'
 
-/** A process beats every five seconds. */
-const ALIVE_MS = 20_000
 /** What starts within it is on time. */
 const ON_TIME_MS = 1000
 
@@ -60,7 +58,7 @@ async function fleetOf(store: Store, now: number) {
     store.queues.list(),
     store.documents.list('alert', { state: 'open', limit: contract.MAX_ALERTS }),
   ])
-  const alive = workers.filter(({ seenAt }) => now - seenAt < ALIVE_MS)
+  const alive = workers.filter((worker) => isAlive(worker, now))
   const oldest = queues.flatMap(({ oldestDueAt }) => oldestDueAt ?? [])
   return {
     workersAlive: alive.length,

@@ -1,6 +1,7 @@
 /** Schedules as rows: who may be planned and how; which occurrences they have is planning, and every change here retracts old plans. */
+import type { TimingClass } from '../../observe/timing-class.ts'
 import type { NonRun } from '../../plan/non-run.ts'
-import type { Jitter, Pause, Schedule, ScheduleDefinition, TimingSpec } from '../../schedule/schedule.ts'
+import type { Pause, Schedule, ScheduleDefinition } from '../../schedule/schedule.ts'
 import type { Executor } from './executor.ts'
 
 export interface PutSchedule {
@@ -53,16 +54,6 @@ export interface ScheduleFilter {
   readonly overdueMs?: number
   /** Text in the key, whatever the case of its letters from a to z. */
   readonly text?: string
-}
-
-/** Schedules that fire alike. */
-export interface TimingClass {
-  readonly timing: TimingSpec
-  readonly jitter: Jitter | null
-  readonly job: string
-  readonly count: number
-  /** One of them, to show. */
-  readonly sample: { readonly workspace: string; readonly key: string }
 }
 
 export interface ScheduleStore {

@@ -1,4 +1,5 @@
 /** Sums over what has ended, by stretches of five minutes, so that a day is a few hundred rows however many runs it had; made from history afterwards, never by the working path. */
+import type { Counted } from '../../observe/histogram.ts'
 
 export const STATS_BUCKET_MS = 300_000
 
@@ -11,23 +12,10 @@ export const DURATION_BOUNDS = [
 /** All of it, or what one workspace, job or queue has of it. */
 export type StatsScope = 'all' | `workspace:${string}` | `job:${string}` | `queue:${string}`
 
-export interface Stats {
+/** Of one stretch. */
+export interface Stats extends Counted {
   /** Start of the stretch. */
   readonly at: number
-  readonly succeeded: number
-  readonly failed: number
-  readonly cancelled: number
-  /** Runs that ended as skipped, and occurrences on record as skipped. */
-  readonly skipped: number
-  readonly missed: number
-  /** Attempts in all, of the runs that ended. */
-  readonly attempts: number
-  /** Occurrences that had a run within a day before; a number other than 0 is a fault of ours. Known once it is summed up. */
-  readonly doubled: number
-  /** startedAt - dueAt of the first attempt's due instant, where known: one number per class, one more than there are bounds. */
-  readonly lateness: readonly number[]
-  readonly durations: readonly number[]
-  readonly durationSumMs: number
 }
 
 export interface Sizes {

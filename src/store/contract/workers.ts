@@ -16,6 +16,11 @@ export interface WorkerRow extends WorkerInfo {
   readonly draining: boolean
 }
 
+/** A process beats every five seconds; one that was not heard of for so long counts as gone. */
+const ALIVE_MS = 20_000
+
+export const isAlive = ({ seenAt }: Pick<WorkerRow, 'seenAt'>, now: number): boolean => now - seenAt < ALIVE_MS
+
 export interface WorkerStore {
   /** Answers whether somebody asked it to drain: to claim nothing more, for as long as it lives. */
   beat(worker: WorkerInfo): Promise<{ readonly draining: boolean }>

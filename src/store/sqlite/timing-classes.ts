@@ -1,7 +1,7 @@
 /** Reads, from SQLite, which schedules fire alike, a stretch of rows at a time; what they will fire is for others to compute. */
 import { setImmediate as turn } from 'node:timers/promises'
+import type { TimingClass } from '../../observe/timing-class.ts'
 import type { Jitter, TimingSpec } from '../../schedule/schedule.ts'
-import type { TimingClass } from '../contract/schedules.ts'
 import type { Connection } from './connection.ts'
 
 /** So many rows are read in one go: a few milliseconds. */
