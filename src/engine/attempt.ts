@@ -2,12 +2,13 @@
 import { toJsonText } from '../json.ts'
 import type { Fact } from '../observe/fact.ts'
 import type { AttemptSpan, Tracer } from '../observe/tracer.ts'
-import { type Outcome, settle } from '../run/settle.ts'
+import { type Ended, type Outcome, settle } from '../run/settle.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
 import { type ContextTools, type JobContext, RunContext } from './context.ts'
 import type { Endings } from './endings.ts'
 import type { Held, SettleAnswer } from './grants.ts'
+import type { HandingOver, HandOverAnswer } from './hand-over.ts'
 import { outcomeOfThrown } from './outcome.ts'
 import { report } from './report.ts'
 import type { RetryBudgets } from './retry-budgets.ts'
@@ -28,6 +29,7 @@ export interface AttemptOptions extends ContextTools {
   readonly clock: Clock
   readonly timers: Timers
   readonly settler: Settler
+  readonly handOver: HandingOver['add']
   readonly budgets: RetryBudgets
   readonly workerId: string
   readonly random: () => number
@@ -51,7 +53,7 @@ const RETURNED_NOTHING: Outcome = { kind: 'returned', result: null }
  * promise: thousands of such runs a second pass here.
  */
 export function createAttempt(options: AttemptOptions, slots: Slots): (held: Held) => void {
-  const { jobs, clock, timers, random, settler, budgets, workerId, runLog, onFact, onEnd, tracer } = options
+  const { jobs, clock, timers, random, settler, handOver, budgets, workerId, runLog, onFact, onEnd, tracer } = options
   /** Of attempts under way; stays empty when nobody follows them. */
   const spans = new Map<Held, AttemptSpan>()
 
@@ -63,8 +65,7 @@ export function createAttempt(options: AttemptOptions, slots: Slots): (held: Hel
     slots.settled(held)
   }
 
-  const end = (held: Held, outcome: Outcome): void => {
-    const { run } = held
+  const end = (held: Held, outcome: Ended): void => {
     const at = clock.elapsed()
     held.tookMs = at - held.startedAt
     runLog.ended(held)
@@ -72,16 +73,32 @@ export function createAttempt(options: AttemptOptions, slots: Slots): (held: Hel
       spans.get(held)?.end(outcome, held.tookMs)
       spans.delete(held)
     }
+    if (outcome.kind === 'handed_over') handOver(held, outcome.waitMs, handedOver)
+    else settleAs(held, outcome)
+    slots.ended(held, at)
+  }
+
+  const settleAs = (held: Held, outcome: Outcome): void => {
+    const { run } = held
     const cancelled = held.stopped === 'cancelled'
     const attempted = cancelled ? { attempt: run.attempt, policy: run.policy, cancelRequested: true } : run
     held.verdict = budgets.spend(run.queue, settle(attempted, outcome, random()))
     held.onSettled = settled
     settler.add(held)
-    slots.ended(held, at)
+  }
+
+  const handedOver = (held: Held, answer: HandOverAnswer): void => {
+    const { run } = held
+    if (answer === 'cancelling') {
+      settleAs(held, { kind: 'cancelled' })
+      return
+    }
+    onFact({ kind: answer === 'handed_over' ? 'run.handed_over' : 'run.refused', run })
+    slots.settled(held)
   }
   const watching = { clock, timers, end }
 
-  const follow = (tracer: Tracer, job: EngineJob, { held, ctx }: Begun): Outcome | Promise<Outcome> => {
+  const follow = (tracer: Tracer, job: EngineJob, { held, ctx }: Begun): Ended | Promise<Ended> => {
     const span = tracer.begin(held.run)
     spans.set(held, span)
     return span.within(() => begin(job, held, ctx))
@@ -105,7 +122,7 @@ export function createAttempt(options: AttemptOptions, slots: Slots): (held: Hel
 }
 
 /** Never throws nor rejects. */
-function begin(job: EngineJob, held: Held, ctx: JobContext): Outcome | Promise<Outcome> {
+function begin(job: EngineJob, held: Held, ctx: JobContext): Ended | Promise<Ended> {
   let payload: unknown
   try {
     payload = job.parse(held.run.payload)
@@ -126,7 +143,7 @@ interface Given {
   readonly ctx: JobContext
 }
 
-async function beginLater(job: EngineJob, held: Held, { payload, ctx }: Given): Promise<Outcome> {
+async function beginLater(job: EngineJob, held: Held, { payload, ctx }: Given): Promise<Ended> {
   let read: unknown
   try {
     read = await payload
@@ -139,7 +156,7 @@ async function beginLater(job: EngineJob, held: Held, { payload, ctx }: Given): 
 /** The stored payload will not become valid by waiting; an operator may redrive it after a deploy. */
 const unreadable = (error: unknown): Outcome => ({ kind: 'discarded', error: runError(error) })
 
-function carryOut(job: EngineJob, held: Held, { payload, ctx }: Given): Outcome | Promise<Outcome> {
+function carryOut(job: EngineJob, held: Held, { payload, ctx }: Given): Ended | Promise<Ended> {
   try {
     const returned = job.run(payload as never, ctx)
     if (returned === undefined) return RETURNED_NOTHING
@@ -154,7 +171,7 @@ function carryOut(job: EngineJob, held: Held, { payload, ctx }: Given): Outcome 
   }
 }
 
-function named(job: EngineJob, held: Held, returned: unknown): Outcome {
+function named(job: EngineJob, held: Held, returned: unknown): Ended {
   if (returned === undefined) return RETURNED_NOTHING
   try {
     return { kind: 'returned', result: JSON.parse(toJsonText(returned, { what: `the result of job "${job.name}"` })) }

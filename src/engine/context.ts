@@ -2,7 +2,9 @@
 import { EverytickError } from '../errors.ts'
 import type { Fact } from '../observe/fact.ts'
 import type { Logger, LogLevel } from '../observe/logger.ts'
+import { completionTokenOf } from '../run/completion-token.ts'
 import { parseDuration } from '../time/duration.ts'
+import type { CompletionKey } from './completion-key.ts'
 import type { Held } from './grants.ts'
 import type { Heartbeat } from './heartbeat.ts'
 import type { RunLog } from './run-log.ts'
@@ -33,6 +35,11 @@ export interface JobContext {
   heartbeat(): Promise<void>
   /** For long synchronous work: holds the lease for this long from now. */
   extendLease(duration: string | number): Promise<void>
+  /**
+   * With it somebody who has no key may end this attempt, and nothing else: `POST /api/v1/runs/{id}/complete` with
+   * `authorization: Bearer <token>`, or `app.runs.complete(id, { token, … })`. For work that goes on elsewhere, see `HandOver`.
+   */
+  completionToken(): Promise<string>
   /** The same for every attempt of this run. */
   readonly idempotencyKey: string
 }
@@ -42,6 +49,7 @@ export interface ContextTools {
   readonly leaseMs: number
   readonly heartbeat: Heartbeat
   readonly runLog: RunLog
+  readonly completionKey: CompletionKey
   readonly onFact: (fact: Fact) => void
 }
 
@@ -124,6 +132,11 @@ export class RunContext implements JobContext {
 
   get extendLease(): JobContext['extendLease'] {
     return (duration) => this.#renew(typeof duration === 'number' ? duration : parseDuration(duration))
+  }
+
+  get completionToken(): JobContext['completionToken'] {
+    const { id: runId, fence } = this.#held.run
+    return async () => completionTokenOf(await this.#tools.completionKey(), { runId, fence })
   }
 
   get idempotencyKey(): string {

@@ -5,7 +5,8 @@ import type { Verdict } from '../run/settle.ts'
 export interface EndingsOptions {
   readonly freed: (lane: string) => void
   readonly backfillEnded: () => void
-  readonly failed: (run: Run) => void
+  /** With the reason for which its schedule is to be paused now, where there is one. */
+  readonly failed: (run: Run, pauseSchedule: string | undefined) => void
 }
 
 /** Told of every final verdict, the reaper's too. */
@@ -16,6 +17,6 @@ export function createEndings({ freed, backfillEnded, failed }: EndingsOptions):
     if (verdict.kind !== 'final') return
     if (run.lane !== null) freed(run.lane)
     if (run.trigger === 'backfill') backfillEnded()
-    if (verdict.state === 'failed') failed(run)
+    if (verdict.state === 'failed') failed(run, verdict.pauseSchedule)
   }
 }

@@ -5,11 +5,13 @@ import type { Verdict } from '../run/settle.ts'
 import { systemTimers } from '../time/timers.ts'
 import { createAttempt } from './attempt.ts'
 import { createBeat } from './beat.ts'
+import { createCompletionKey } from './completion-key.ts'
 import { createDuties } from './duties.ts'
 import { createEndings } from './endings.ts'
 import type { EngineOptions } from './engine-options.ts'
 import { createFailurePause } from './failure-pause.ts'
 import { createGrants, type Held, type SettleAnswer } from './grants.ts'
+import { createHandOver } from './hand-over.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { createLanes } from './lanes.ts'
 import { createLoop, type Loop } from './loop.ts'
@@ -51,6 +53,7 @@ export function createEngine(options: EngineOptions): Engine {
   const heartbeat = createHeartbeat({ claims: store.claims, clock, grants, leaseMs, onFact })
   const { claims, history } = store
   const settler = createSettler({ claims, history, timers, workerId, onError: onError('settle') })
+  const handOver = createHandOver({ claims, history, clock, timers, onError: onError('hand-over') })
   const runLog = createRunLog({ logs: store.logs, clock, timers, onError: onError('logs') })
   const underWay = createUnderWay()
   /** Grows with everything from which something may follow. */
@@ -73,7 +76,8 @@ export function createEngine(options: EngineOptions): Engine {
     freed: (lane) => works && lanes.freed(lane),
     backfillEnded: () => loops.backfiller?.wake(),
     // One that cannot be looked at now is looked at with the next failure.
-    failed: (run) => underWay.track(failurePause.failed(run).catch((error) => onError('failure-pause')(error, 0))),
+    failed: (run, reason) =>
+      underWay.track(failurePause.failed(run, reason).catch((error) => onError('failure-pause')(error, 0))),
   })
   const onEnd: typeof endings = (run, verdict) => {
     moves++
@@ -98,7 +102,11 @@ export function createEngine(options: EngineOptions): Engine {
     wake: () => loops.worker?.wake(),
   })
   const carryOut = createAttempt(
-    { ...options, timers, random, heartbeat, settler, budgets, runLog, onEnd },
+    {
+      ...{ ...options, timers, random, heartbeat, settler, budgets, runLog, onEnd },
+      handOver: handOver.add,
+      completionKey: createCompletionKey(() => store.documents),
+    },
     {
       ended: worker.slots.ended,
       settled(held) {
@@ -139,6 +147,7 @@ export function createEngine(options: EngineOptions): Engine {
     // With the database away there is nobody to tell; the leases end by themselves, and others go on.
     await patience(LAST_WORDS_MS)
     settler.crash()
+    handOver.crash()
     await atMost(LAST_WORDS_MS, runLog.stop())
     await stopLoops('lanes', 'heartbeat', 'beat')
     await Promise.allSettled([duties.release(), store.workers.leave(workerId)])
@@ -235,6 +244,7 @@ export function createEngine(options: EngineOptions): Engine {
     crash() {
       life = 'stopped'
       settler.crash()
+      handOver.crash()
       runLog.crash()
       worker.close()
       void stopLoops(...Object.keys(loops))

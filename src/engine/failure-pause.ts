@@ -1,4 +1,4 @@
-/** Pauses a schedule whose last runs all failed, where its policy asks for that; what counts is on record, so any process can tell. */
+/** Pauses a schedule whose last runs all failed, where its policy asks for that, or whose work asked for it by giving up; failures are on record, so any process can tell. */
 import type { Fact } from '../observe/fact.ts'
 import type { Run } from '../run/run.ts'
 import type { SlotRun } from '../store/contract/history.ts'
@@ -16,8 +16,11 @@ export interface FailurePauseOptions {
 }
 
 export interface FailurePause {
-  /** To be called when a run has failed for good. */
-  failed(run: Run): Promise<void>
+  /**
+   * To be called when a run has failed for good; `reason` where its work asked for the pause. A process that dies before
+   * it is called leaves the schedule active: its next run meets the same, and asks again.
+   */
+  failed(run: Run, reason?: string): Promise<void>
 }
 
 /** What speaks for or against a schedule: a backfill is somebody's errand, and a cancelled run says nothing. */
@@ -51,21 +54,34 @@ export function createFailurePause({ store, onFact }: FailurePauseOptions): Fail
     return found.slice(-count)
   }
 
+  const pause = async (run: Run, reason: string, revision?: number): Promise<void> => {
+    const { id, key } = run.schedule!
+    const schedule = await schedules.get(run.workspace, key)
+    if (!schedule || schedule.id !== id || schedule.pause) return
+    if (revision !== undefined && schedule.revision !== revision) return
+    const words = { reason, by: 'everytick' }
+    if (!(await schedules.pause(run.workspace, key, { ...words, until: null }))) return
+    onFact({ kind: 'schedule.paused', scheduleId: id, workspace: run.workspace, key, ...words })
+  }
+
+  /** How often in a row it failed, when that is as often as its policy allows. */
+  const failedTooOften = async (run: Run): Promise<number | null> => {
+    const count = run.policy.pauseOnFailure
+    if (count === undefined || run.scheduledAt === null) return null
+    const last = await lastOf(run, count)
+    if (last.length < count || last.some(({ state }) => state !== 'failed')) return null
+    // Who resumes it gives it a new series: what failed before was what they looked into.
+    const resumed = (await history.revisions(run.schedule!.id)).findLast(({ kind }) => kind === 'resumed')
+    return resumed && last.some(({ finishedAt }) => finishedAt! <= resumed.at) ? null : count
+  }
+
   return {
-    async failed(run) {
-      const count = run.policy.pauseOnFailure
-      if (count === undefined || !run.schedule || run.scheduledAt === null || run.trigger === 'backfill') return
-      const { id, key } = run.schedule
-      const last = await lastOf(run, count)
-      if (last.length < count || last.some(({ state }) => state !== 'failed')) return
-      // Who resumes it gives it a new series: what failed before was what they looked into.
-      const resumed = (await history.revisions(id)).findLast(({ kind }) => kind === 'resumed')
-      if (resumed && last.some(({ finishedAt }) => finishedAt! <= resumed.at)) return
-      const schedule = await schedules.get(run.workspace, key)
-      if (!schedule || schedule.id !== id || schedule.pause) return
-      const words = { reason: `failed ${count} times in a row`, by: 'everytick' }
-      if (!(await schedules.pause(run.workspace, key, { ...words, until: null }))) return
-      onFact({ kind: 'schedule.paused', scheduleId: id, workspace: run.workspace, key, ...words })
+    async failed(run, reason) {
+      if (!run.schedule || run.trigger === 'backfill') return
+      // What an older definition met is no word against the present one.
+      if (reason !== undefined) return pause(run, reason, run.schedule.revision)
+      const count = await failedTooOften(run)
+      if (count !== null) await pause(run, `failed ${count} times in a row`)
     },
   }
 }

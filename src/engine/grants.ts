@@ -24,6 +24,8 @@ export class Held {
   verdict: Verdict | null = null
   /** Called when the verdict is written, or refused. */
   onSettled: ((held: Held, answer: SettleAnswer) => void) | null = null
+  /** Whether the work goes on elsewhere; stays so, as a verdict does, since a renewal may be under way that does not find the grant any more. */
+  leaving = false
   /** Set once: the first reason stays. */
   stopped: StopReason | null = null
   /** Called when the work is told to stop, by whoever carries it out. */

@@ -21,8 +21,8 @@ export interface Heartbeat {
 
 export function createHeartbeat({ claims, clock, grants, leaseMs, onFact }: HeartbeatOptions): Heartbeat {
   const lose = (held: Held): void => {
-    // A verdict that was written while we asked is no lease lost; one that came too late will be refused, and say so.
-    if (held.verdict) return
+    // A verdict, or a hand-over, that was written while we asked is no lease lost; what came too late will be refused, and say so.
+    if (held.verdict || held.leaving) return
     const { run } = held
     const message = `the lease of run ${run.id} ended; another worker may hold it, and this result will be refused`
     const error = new EverytickError('LEASE_LOST', message, {

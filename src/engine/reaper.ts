@@ -1,7 +1,7 @@
-/** Finds runs whose lease ended without a word and settles them as lost; the fence keeps a late worker from settling them too. */
+/** Finds runs whose lease ended without a word and settles them as lost, or as timed out where they were handed over; the fence keeps a late worker from settling them too. */
 import type { Fact } from '../observe/fact.ts'
 import type { Run } from '../run/run.ts'
-import { settle } from '../run/settle.ts'
+import { type Outcome, settle } from '../run/settle.ts'
 import type { ClaimStore } from '../store/contract/claims.ts'
 import type { Endings } from './endings.ts'
 import type { Leadership } from './leadership.ts'
@@ -10,6 +10,18 @@ import { report } from './report.ts'
 const BATCH = 500
 /** A lease lasts several times as long, and nobody waits for its end as they wait for a run that is due. */
 const POLL_MS = 2000
+
+/** Nobody's heart stopped where nobody was at work: whoever should have completed it did not. */
+const NOT_COMPLETED: Outcome = {
+  kind: 'timed_out',
+  error: {
+    name: 'EverytickError',
+    message: 'the run was handed over, and nobody completed it in time',
+    code: 'RUN_TIMEOUT',
+  },
+}
+
+const outcomeOf = ({ workerId }: Run): Outcome => (workerId === null ? NOT_COMPLETED : { kind: 'lost' })
 
 export interface ReaperOptions {
   readonly claims: ClaimStore
@@ -24,7 +36,7 @@ export function createReaper(options: ReaperOptions): { pass(): Promise<number> 
   const { claims, leadership, workerId, random, onEnd, onFact } = options
 
   const reap = async (runs: readonly Run[]): Promise<void> => {
-    const verdicts = runs.map((run) => settle(run, { kind: 'lost' }, random()))
+    const verdicts = runs.map((run) => settle(run, outcomeOf(run), random()))
     const answers = await claims.settle(
       runs.map(({ id, fence }, i) => ({ id, fence, workerId, onlyExpired: true, verdict: verdicts[i]! })),
     )

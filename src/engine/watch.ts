@@ -1,6 +1,6 @@
 /** Watches work that takes time: it ends by itself, by its timeout, or some grace after it was told to stop; what that means is `outcome.ts`. */
 import { EverytickError } from '../errors.ts'
-import type { Outcome } from '../run/settle.ts'
+import type { Ended } from '../run/settle.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
 import type { Held } from './grants.ts'
@@ -21,14 +21,14 @@ const none = (): void => {}
 export interface WatchOptions {
   readonly clock: Clock
   readonly timers: Timers
-  readonly end: (held: Held, outcome: Outcome) => void
+  readonly end: (held: Held, outcome: Ended) => void
 }
 
 /** Calls `end` once, with whichever comes first. The work never rejects. */
-export function watch(held: Held, work: Promise<Outcome>, { clock, timers, end }: WatchOptions): void {
+export function watch(held: Held, work: Promise<Ended>, { clock, timers, end }: WatchOptions): void {
   let cancelTimer = none
   let over = false
-  const endAs = (outcome: Outcome): void => {
+  const endAs = (outcome: Ended): void => {
     if (over) return
     over = true
     cancelTimer()

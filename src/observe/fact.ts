@@ -10,6 +10,8 @@ export type Fact =
   | { readonly kind: 'run.succeeded'; readonly run: Run; readonly result: Json; readonly durationMs: number }
   | { readonly kind: 'run.failed'; readonly run: Run; readonly error: RunError; readonly durationMs: number }
   | { readonly kind: 'run.cancelled'; readonly run: Run }
+  /** Its worker left it to somebody outside; it is still running. */
+  | { readonly kind: 'run.handed_over'; readonly run: Run }
   /** The run goes back to its queue. */
   | {
       readonly kind: 'run.again'

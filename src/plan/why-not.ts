@@ -33,8 +33,8 @@ function becauseOf(reason: NonRun['reason'], { detail, before, schedule }: Becau
       return `the schedule was paused ${detail}`.trimEnd()
     case 'overlap': {
       if (!before) return `run ${detail} of its lane was unfinished when it came due`
-      const worked =
-        before.startedAt === null ? '' : `, started ${new Date(before.startedAt).toISOString()} on ${before.workerId},`
+      const where = before.workerId === null ? '' : ` on ${before.workerId}`
+      const worked = before.startedAt === null ? '' : `, started ${new Date(before.startedAt).toISOString()}${where},`
       return `${nameOf(before)}${worked} was unfinished when it came due, and overlap is '${schedule.firing.overlap}'`
     }
     case 'excluded':

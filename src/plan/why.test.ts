@@ -55,6 +55,12 @@ describe('an occurrence', () => {
       /^It ran: run 0190163d-8694\S+ succeeded at the first attempt, started 41ms after/,
     ],
     ['that was caught up', { run: run({ trigger: 'catch_up' }) }, 'ran', /^It was made good after an outage/],
+    [
+      'that was handed over',
+      { run: run({ state: 'running', workerId: null }) },
+      'running',
+      /^It is running: run \S+ was handed over, and waits to be completed from outside; it began 59m59s ago, /,
+    ],
     ['that works', { run: run({ state: 'running' }) }, 'running', /^It is running: run \S+ on w3 for 59m59s/],
     [
       'that failed',

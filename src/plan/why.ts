@@ -52,11 +52,14 @@ function fateOfRun(facts: WhyFacts, run: Run): Fate {
       const caught = run.trigger === 'catch_up' ? 'It was made good after an outage' : 'It ran'
       return told('ran', `${caught}: ${name} succeeded at ${attempts}${late}.`)
     }
-    case 'running':
-      return told(
-        'running',
-        `It is running: ${name} on ${workerId} for ${elapsedText(now - (startedAt ?? now))}, ${attempts}.`,
-      )
+    case 'running': {
+      const since = elapsedText(now - (startedAt ?? now))
+      const where =
+        workerId === null
+          ? `${name} was handed over, and waits to be completed from outside; it began ${since} ago`
+          : `${name} on ${workerId} for ${since}`
+      return told('running', `It is running: ${where}, ${attempts}.`)
+    }
     case 'failed': {
       const why = error ? `: ${error.message}` : ''
       const hint = journal.some(({ kind }) => kind === 'timed_out') ? 'give it a longer timeout' : null

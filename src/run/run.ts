@@ -28,6 +28,8 @@ export interface RunError {
   readonly message: string
   readonly stack?: string
   readonly code?: string
+  /** What a target kept of the attempt besides words, such as the answer it got. */
+  readonly detail?: Json
 }
 
 export interface Progress {
@@ -71,6 +73,7 @@ export interface Run {
   readonly attempt: number
   /** Grows with every grant; a worker's write counts only with the current one. */
   readonly fence: number
+  /** Null also while it runs, when its worker handed it over: then it waits to be completed from outside. */
   readonly workerId: string | null
   readonly leaseUntil: number | null
   readonly startedAt: number | null

@@ -31,6 +31,18 @@ const TABLE: readonly Row[] = [
   { outcome: { kind: 'threw', error }, early: again('retry', 500, retried), last: FAILED, cancelling: CANCELLED },
   { outcome: { kind: 'discarded', error }, early: FAILED, last: FAILED, cancelling: FAILED },
   {
+    outcome: { kind: 'threw', error, delayMs: 9 },
+    early: again('retry', 9, retried),
+    last: FAILED,
+    cancelling: CANCELLED,
+  },
+  {
+    outcome: { kind: 'discarded', error, pauseSchedule: 'gone' },
+    early: { ...FAILED, pauseSchedule: 'gone' },
+    last: { ...FAILED, pauseSchedule: 'gone' },
+    cancelling: { ...FAILED, pauseSchedule: 'gone' },
+  },
+  {
     outcome: { kind: 'postponed', delayMs: 7 },
     early: again('postponed', 7, uncounted),
     last: again('postponed', 7, uncounted),
@@ -115,6 +127,12 @@ describe('a run that may happen at most once', () => {
     ['returned', { kind: 'returned', result: 7 }, { kind: 'final', state: 'succeeded', result: 7 }],
     ['threw', { kind: 'threw', error }, { kind: 'final', state: 'failed', error }],
     ['was discarded', { kind: 'discarded', error }, { kind: 'final', state: 'failed', error }],
+    [
+      'was discarded with its schedule',
+      { kind: 'discarded', error, pauseSchedule: 'gone' },
+      { kind: 'final', state: 'failed', error, pauseSchedule: 'gone' },
+    ],
+    ['was told when to come back', { kind: 'threw', error, delayMs: 9 }, { kind: 'final', state: 'failed', error }],
     ['took too long', { kind: 'timed_out', error }, { kind: 'final', state: 'failed', error }],
     ['was cancelled', { kind: 'cancelled' }, { kind: 'final', state: 'cancelled' }],
     ['lost its lease', { kind: 'lost' }, abandoned],

@@ -6,9 +6,10 @@ import type { RunError, RunPolicy } from './run.ts'
 /** How an attempt ended, as its worker or the reaper saw it. */
 export type Outcome =
   | { readonly kind: 'returned'; readonly result: Json }
-  | { readonly kind: 'threw'; readonly error: RunError }
-  /** `Discard`: failed, and trying again would not help. */
-  | { readonly kind: 'discarded'; readonly error: RunError }
+  /** With `delayMs` the next attempt comes after that instead of after the backoff; this one counts all the same. */
+  | { readonly kind: 'threw'; readonly error: RunError; readonly delayMs?: number }
+  /** `Discard`: failed, and trying again would not help; with `pauseSchedule`, the reason for which its schedule is paused. */
+  | { readonly kind: 'discarded'; readonly error: RunError; readonly pauseSchedule?: string }
   /** `RetryAfter`: the work asked to come back later; it does not count as an attempt. */
   | { readonly kind: 'postponed'; readonly delayMs: number }
   | { readonly kind: 'timed_out'; readonly error: RunError }
@@ -19,11 +20,20 @@ export type Outcome =
   /** The worker stopped before the work was done, or cannot do it; it does not count as an attempt. */
   | { readonly kind: 'released'; readonly delayMs: number; readonly why: 'stopping' | 'unknown_job' }
 
+/** How an attempt ended for its worker: by an outcome, or by `HandOver`, where nothing is settled yet. */
+export type Ended = Outcome | { readonly kind: 'handed_over'; readonly waitMs: number }
+
 export type AgainReason = 'retry' | 'lost' | 'timed_out' | 'postponed' | 'released' | 'unknown_job'
 
 export type Verdict =
   | { readonly kind: 'final'; readonly state: 'succeeded'; readonly result: Json }
-  | { readonly kind: 'final'; readonly state: 'failed'; readonly error: RunError }
+  | {
+      readonly kind: 'final'
+      readonly state: 'failed'
+      readonly error: RunError
+      /** The schedule that made the run is to be paused, for this reason. */
+      readonly pauseSchedule?: string
+    }
   | { readonly kind: 'final'; readonly state: 'cancelled' }
   | {
       readonly kind: 'again'
@@ -57,7 +67,7 @@ export function settle(run: Attempted, outcome: Outcome, roll: number): Verdict 
     case 'returned':
       return { kind: 'final', state: 'succeeded', result: outcome.result }
     case 'discarded':
-      return { kind: 'final', state: 'failed', error: outcome.error }
+      return discard(outcome)
     case 'cancelled':
       return { kind: 'final', state: 'cancelled' }
     case 'postponed':
@@ -69,7 +79,7 @@ export function settle(run: Attempted, outcome: Outcome, roll: number): Verdict 
       return { kind: 'again', delayMs: outcome.delayMs, reason, counts: false, error: null }
     }
     case 'threw':
-      return retryOrFail(run, outcome.error, { reason: 'retry', roll })
+      return retryOrFail(run, outcome.error, { reason: 'retry', roll, delayMs: outcome.delayMs })
     case 'timed_out':
       return retryOrFail(run, outcome.error, { reason: 'timed_out', roll })
     case 'lost':
@@ -83,8 +93,9 @@ function settleOnce(run: Attempted, outcome: Outcome): Verdict {
       return { kind: 'final', state: 'succeeded', result: outcome.result }
     case 'cancelled':
       return { kind: 'final', state: 'cancelled' }
-    case 'threw':
     case 'discarded':
+      return run.cancelRequested ? { kind: 'final', state: 'cancelled' } : discard(outcome)
+    case 'threw':
     case 'timed_out':
       return failOnce(run, outcome.error)
     case 'released':
@@ -99,12 +110,25 @@ function settleOnce(run: Attempted, outcome: Outcome): Verdict {
   }
 }
 
+const discard = ({ error, pauseSchedule }: Extract<Outcome, { kind: 'discarded' }>): Verdict => ({
+  kind: 'final',
+  state: 'failed',
+  error,
+  ...(pauseSchedule === undefined ? {} : { pauseSchedule }),
+})
+
 const failOnce = (run: Attempted, error: RunError): Verdict =>
   run.cancelRequested ? { kind: 'final', state: 'cancelled' } : { kind: 'final', state: 'failed', error }
 
-function retryOrFail(run: Attempted, error: RunError, how: { reason: AgainReason; roll: number }): Verdict {
+interface How {
+  readonly reason: AgainReason
+  readonly roll: number
+  readonly delayMs?: number | undefined
+}
+
+function retryOrFail(run: Attempted, error: RunError, { reason, roll, delayMs }: How): Verdict {
   if (run.cancelRequested) return { kind: 'final', state: 'cancelled' }
   const { retry } = run.policy
   if (run.attempt >= retry.attempts) return { kind: 'final', state: 'failed', error }
-  return { kind: 'again', delayMs: retryDelayMs(retry, run.attempt, how.roll), reason: how.reason, counts: true, error }
+  return { kind: 'again', delayMs: delayMs ?? retryDelayMs(retry, run.attempt, roll), reason, counts: true, error }
 }

@@ -12,6 +12,8 @@ export interface Events {
   'run.succeeded': { readonly run: RunView; readonly result: Json; readonly durationMs: number }
   'run.failed': { readonly run: RunView; readonly error: RunError; readonly durationMs: number }
   'run.cancelled': { readonly run: RunView }
+  /** Its worker left it to somebody outside: it is still running, until it is completed or its time is over. */
+  'run.handed_over': { readonly run: RunView }
   /** The run goes back to its queue; `error` when its attempt failed. */
   'run.retry': {
     readonly run: RunView
@@ -31,7 +33,7 @@ export interface Events {
     readonly code: string
     readonly message: string
   }
-  /** A schedule was paused because its runs failed too often in a row. */
+  /** A schedule was paused, because its runs failed too often in a row or because the work of one asked for that. */
   'schedule.paused': {
     readonly scheduleId: string
     readonly workspace: string
@@ -52,6 +54,7 @@ const NAMES: Partial<Record<Fact['kind'], EventName>> = {
   'run.succeeded': 'run.succeeded',
   'run.failed': 'run.failed',
   'run.cancelled': 'run.cancelled',
+  'run.handed_over': 'run.handed_over',
   'run.again': 'run.retry',
   'run.refused': 'run.refused',
   'run.lease_lost': 'run.lease_lost',
@@ -158,6 +161,8 @@ function eventOf(fact: Fact): Events[EventName] | null {
       const { run, reason, delayMs, error } = fact
       return { run: runView({ ...run, state: 'pending' }), reason, delayMs, error }
     }
+    case 'run.handed_over':
+      return { run: runView({ ...fact.run, workerId: null }) }
     case 'run.refused':
     case 'run.lease_lost':
       return { run: runView(fact.run) }

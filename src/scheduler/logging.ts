@@ -33,7 +33,9 @@ export function lineOf(fact: Fact): Line | null {
         ...(fact.data === undefined ? {} : { data: fact.data }),
       })
     case 'run.failed': {
-      const data = { ...about(fact.run), error: fact.error }
+      // What a target kept of the answer it got is for those who may see results, not for every log.
+      const { detail: _, ...error } = fact.error
+      const data = { ...about(fact.run), error }
       return line('error', `job "${fact.run.job}" failed: ${fact.error.message}`, data)
     }
     case 'run.again': {
@@ -52,7 +54,7 @@ export function lineOf(fact: Fact): Line | null {
     case 'schedule.quarantined':
       return line('error', `schedule "${fact.key}" was set aside: ${fact.message}`, { code: fact.code })
     case 'schedule.paused':
-      return line('error', `schedule "${fact.key}" was paused: it ${fact.reason}`, { workspace: fact.workspace })
+      return line('error', `schedule "${fact.key}" was paused: ${fact.reason}`, { workspace: fact.workspace })
     case 'engine.error':
       return line('error', `${fact.where} failed and is tried again in ${fact.retryInMs} ms`, { error: fact.error })
     default:

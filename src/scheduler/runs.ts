@@ -6,6 +6,7 @@ import { scheduleName } from '../schedule-definition.ts'
 import type { JournalEntry, RunFilter } from '../store/contract/history.ts'
 import type { CancelAnswer } from '../store/contract/runs.ts'
 import { type By, readBy } from './actor.ts'
+import { COMPLETE_KEYS, type CompleteOptions, completeRun, fenceOf, readCompletion, tokenReader } from './complete.ts'
 import type { Core } from './core.ts'
 import type { RunHandle } from './enqueue.ts'
 import { type RunView, runView } from './run-view.ts'
@@ -37,7 +38,7 @@ export interface Runs {
   list(options?: RunListOptions): Promise<RunView[]>
   /** Resolves when the run has succeeded, failed or was cancelled, wherever that happens. */
   wait<Result>(run: RunHandle<Result> | string, options?: { readonly timeout?: Duration }): Promise<RunView<Result>>
-  /** A pending run ends at once; a running one has its signal aborted. */
+  /** A pending run ends at once, and one that was handed over; any other that is running has its signal aborted. */
   cancel(id: string, options?: By): Promise<Exclude<CancelAnswer, 'not_found'>>
   /** The same for many, named or found; answers how many there were of each kind. */
   cancel(which: readonly string[] | CancelFilter, options?: By): Promise<CancelCounts>
@@ -45,6 +46,12 @@ export interface Runs {
   retry(id: string, options?: By): Promise<RunView>
   /** The same for many, named or found; answers the ids it moved. */
   redrive(which: string | readonly string[] | RedriveFilter, options?: By): Promise<string[]>
+  /**
+   * Ends the present attempt of a running run, for work that was handed over (`HandOver`). A failed attempt is followed by
+   * another as the run's policy has it, unless `retry` is false. Refused with LEASE_LOST when another attempt has begun or
+   * the run has ended.
+   */
+  complete(id: string, completion: CompleteOptions): Promise<RunView>
   /** What happened to a run beyond what its row tells, oldest first. */
   journal(id: string): Promise<JournalView[]>
 }
@@ -53,6 +60,7 @@ const FILTERS = ['workspace', 'schedule', 'scheduleId', 'job', 'queue', 'state',
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export function createRuns(core: Core): Runs {
+  const readToken = tokenReader(core)
   const get: Runs['get'] = async (id) => {
     const run = await (await core.store()).history.run(readId(id))
     return run && runView(run)
@@ -115,6 +123,15 @@ export function createRuns(core: Core): Runs {
         return ids.length === 0 ? [] : (await core.store()).runs.redrive(ids, by)
       }
       return redriveMany(await core.store(), which, { by, filter: () => readFilter(core, which) })
+    },
+    async complete(id, completion) {
+      checkKeys(completion, COMPLETE_KEYS, 'runs.complete()')
+      const outcome = readCompletion(completion)
+      const name = readId(id)
+      const run = await (await core.store()).history.run(name)
+      if (!run) throw notFound(id)
+      await completeRun(core, run, { fence: await fenceOf(readToken, name, completion), outcome })
+      return (await get(name))!
     },
     async journal(id) {
       const entries = await (await core.store()).history.journal({ runId: readId(id) })

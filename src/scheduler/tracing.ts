@@ -1,7 +1,7 @@
 /** Follows attempts with OpenTelemetry where its package is installed; where spans and numbers go is decided by the SDK that the user set up. */
 import type { AttemptSpan, Tracer } from '../observe/tracer.ts'
 import type { Run } from '../run/run.ts'
-import type { Outcome } from '../run/settle.ts'
+import type { Ended } from '../run/settle.ts'
 
 type Api = typeof import('@opentelemetry/api')
 
@@ -9,9 +9,24 @@ type Api = typeof import('@opentelemetry/api')
 export async function loadTracer(): Promise<Tracer | undefined> {
   try {
     const api = await import('@opentelemetry/api')
-    return isListening(api) ? tracerOf(api) : undefined
+    if (!isListening(api)) return undefined
+    following = api
+    return tracerOf(api)
   } catch {
     return undefined
+  }
+}
+
+let following: Api | null = null
+
+/** The `traceparent` of the span that is active here, for calls to others; null when nobody follows this. */
+export function activeTraceparent(): string | null {
+  try {
+    const span = following?.trace.getActiveSpan()?.spanContext()
+    if (!span || !following?.isSpanContextValid(span)) return null
+    return `00-${span.traceId}-${span.spanId}-${span.traceFlags.toString(16).padStart(2, '0')}`
+  } catch {
+    return null
   }
 }
 
@@ -43,7 +58,7 @@ function tracerOf({ trace, context, metrics, ROOT_CONTEXT, SpanKind, SpanStatusC
         quietly(() => context.with(active, () => answers.push(work())))()
         return answers.length > 0 ? answers[0]! : work()
       },
-      end: quietly((outcome: Outcome, durationMs: number) => {
+      end: quietly((outcome: Ended, durationMs: number) => {
         const labels = { job: run.job, queue: run.queue, outcome: outcome.kind }
         attempts.add(1, labels)
         duration.record(durationMs / 1000, labels)

@@ -1,6 +1,10 @@
-/** Decides who sends a request: by key, by the cookie of a session, by what the host says, or by standing in front of an open server; what they may do is `principal.ts`. */
+/** Decides who sends a request: by key, by the cookie of a session, by the token of a run, by what the host says, or by standing in front of an open server; what they may do is `principal.ts`. */
+import { isCompletionToken } from '../run/completion-token.ts'
+import { tokenReader } from '../scheduler/complete.ts'
 import type { Clock } from '../time/clock.ts'
+import { completeRun } from './contract/runs.ts'
 import type { Key } from './keys.ts'
+import type { Operation } from './operation.ts'
 import type { Parts } from './parts.ts'
 import type { Principal } from './principal.ts'
 import { Refusal } from './problem.ts'
@@ -14,12 +18,22 @@ export const CSRF_HEADER = 'x-everytick'
 /** Wrong keys from one address: ten at once, then ten a minute. */
 const FAILURES = { burst: 10, perSecond: 10 / 60 }
 
-export type Authenticate = (request: Request, address: string) => Promise<Principal | null>
+/** What is asked for, as far as a credential may be good for that alone. */
+export interface Purpose {
+  readonly operation: Pick<Operation, 'id'>
+  readonly params: Readonly<Record<string, string>>
+}
+
+export type Authenticate = (request: Request, address: string, purpose?: Purpose) => Promise<Principal | null>
+
+/** Of every workspace, since the token is of one run; and shown no more than readers are, see `routes/runs.ts`. */
+const HOLDER: Principal = { name: 'completion token', scope: 'operate', workspace: null, keyId: null }
 
 /** Null when nothing was said about who asks; refused when what was said is wrong. */
 export function authenticator(parts: Parts, clock: Clock): Authenticate {
   const { keys, sessions, settings } = parts
   const failures = throttle(clock, FAILURES)
+  const readToken = tokenReader(parts.core)
 
   /** Only those who are wrong wait: behind a proxy everybody has one address, and one who guesses would lock out all. */
   const wrong = (address: string): Refusal => {
@@ -32,12 +46,24 @@ export function authenticator(parts: Parts, clock: Clock): Authenticate {
     })
   }
 
-  return async (request, address) => {
+  /** Whoever was handed a run shows its token, which a host cannot know of. */
+  const holder = async (token: string, { params }: Purpose): Promise<Principal | null> => {
+    const runId = params.id ?? ''
+    const fence = await readToken(runId, token)
+    return fence === null ? null : { ...HOLDER, attempt: { runId, fence } }
+  }
+
+  return async (request, address, purpose) => {
+    const bearer = /^Bearer\s+(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+    if (bearer !== undefined && isCompletionToken(bearer) && purpose?.operation.id === completeRun.id) {
+      const principal = await holder(bearer, purpose)
+      if (!principal) throw wrong(address)
+      return principal
+    }
     if (settings.authorize) {
       const vouched = readVouched(await settings.authorize(request))
       return vouched && { ...vouched, keyId: null }
     }
-    const bearer = /^Bearer\s+(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
     if (bearer !== undefined) {
       const key = await keys.check(bearer)
       if (!key) throw wrong(address)

@@ -67,7 +67,7 @@ interface Entrance {
 async function admitted({ parts, gates, route }: Entrance, arrived: Arrived, requestId: string): Promise<Asked> {
   const { operation } = route
   const { request, address, base } = arrived
-  const principal = await gates.authenticate(request, address)
+  const principal = await gates.authenticate(request, address, { operation, params: arrived.params })
   const who = principal ?? NOBODY
   // Whoever restarts what does not answer must not be led to do so by a crowd.
   const seconds = operation.id === 'healthz' ? 0 : gates.throttle.take(principal ? callerOf(principal) : address)

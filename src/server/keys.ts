@@ -4,7 +4,7 @@ import type { Json } from '../json.ts'
 import { readName } from '../options.ts'
 import type { Core } from '../scheduler/core.ts'
 import type { Document } from '../store/contract/documents.ts'
-import type { Scope } from './operation.ts'
+import type { Scope } from './scope.ts'
 
 export interface Key {
   readonly id: string

@@ -2,10 +2,7 @@
 import type { z } from 'zod'
 import type { ErrorCode } from '../errors.ts'
 import type { ProblemCode } from './problem-codes.ts'
-
-/** What a caller may do; each may also do what stands before it. */
-export const SCOPES = ['read', 'operate', 'admin'] as const
-export type Scope = (typeof SCOPES)[number]
+import type { Scope } from './scope.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 

@@ -1,6 +1,7 @@
 /** Who asks, what they may do, and whose things they may see; how that is proved is `authenticate.ts`. */
-import { SCOPES, type Scope } from './operation.ts'
+import type { TokenSubject } from '../run/completion-token.ts'
 import { Refusal } from './problem.ts'
+import { SCOPES, type Scope } from './scope.ts'
 
 export interface Principal {
   /** As the audit log and revisions name them. */
@@ -10,6 +11,8 @@ export interface Principal {
   readonly workspace: string | null
   /** The key they came with; null for a host that vouches for them. */
   readonly keyId: string | null
+  /** Came with a completion token instead, which is good for ending this attempt and nothing else. */
+  readonly attempt?: TokenSubject
 }
 
 export const mayDo = (scope: Scope, needed: Scope): boolean => SCOPES.indexOf(scope) >= SCOPES.indexOf(needed)
@@ -28,7 +31,8 @@ export function home(principal: Principal, asked: string | undefined): string {
 }
 
 /** Tells callers apart: by key, and those that a host vouches for by name and workspace, since a name may be everybody's. */
-export const callerOf = ({ keyId, name, workspace }: Principal): string => keyId ?? JSON.stringify([name, workspace])
+export const callerOf = ({ keyId, name, workspace, attempt }: Principal): string =>
+  keyId ?? JSON.stringify(attempt ? [name, attempt.runId, attempt.fence] : [name, workspace])
 
 /** Whether they may know of a thing at all. */
 export const sees = (principal: Principal, workspace: string): boolean =>

@@ -1,6 +1,6 @@
 /** What a server can be told when it is made, read once: defaults, bounds and refusals; how it listens is `listen.ts`. */
 import { checkKeys, type Duration, readBoolean, readChoice, readDuration, readInteger, refused } from '../options.ts'
-import { SCOPES, type Scope } from './operation.ts'
+import { SCOPES, type Scope } from './scope.ts'
 import type { Rate } from './throttle.ts'
 
 /** What a host says of a request: what its sender may do, and as whom. */

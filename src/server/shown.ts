@@ -1,7 +1,9 @@
-/** What of schedules and runs is shown to whom: payloads only to those who may operate, and never what their job calls secret. */
+/** What of schedules and runs is shown to whom: payloads, results and what targets kept only to those who may operate, and never what their job calls secret. */
 import type { Json } from '../json.ts'
+import type { RunError } from '../run/run.ts'
 import type { RevisionView } from '../scheduler/revisions.ts'
 import type { RunView } from '../scheduler/run-view.ts'
+import type { JournalView } from '../scheduler/runs.ts'
 import type { ScheduleView } from '../scheduler/schedule-view.ts'
 import type { Parts } from './parts.ts'
 import { mayDo, type Principal } from './principal.ts'
@@ -12,6 +14,8 @@ type Shown = Readonly<Record<string, unknown>>
 export interface Shows {
   schedule(view: ScheduleView, principal: Principal): Shown
   run(view: RunView, principal: Principal): Shown
+  /** Of the journal. */
+  entry(view: JournalView, principal: Principal): Shown
   revision(view: RevisionView, principal: Principal): Shown
   /** For the audit log, which outlives everything. */
   recorded(view: ScheduleView | null): Shown | null
@@ -32,9 +36,13 @@ export function shows({ jobs }: Pick<Parts, 'jobs'>): Shows {
     schedule({ payload: given, ...view }, principal) {
       return { ...view, ...payload(given, view.job, principal) }
     },
-    run({ payload: given, result, ...view }, principal) {
+    run({ payload: given, result, error, ...view }, principal) {
       const open = mayDo(principal.scope, 'operate')
-      return { ...view, ...payload(given, view.job, principal), ...(open ? { result } : {}) }
+      const told = { error: open ? error : withoutDetail(error) }
+      return { ...view, ...told, ...payload(given, view.job, principal), ...(open ? { result } : {}) }
+    },
+    entry({ data, ...view }, principal) {
+      return { ...view, data: mayDo(principal.scope, 'operate') ? data : veiled(data) }
     },
     revision({ before, after, changes, ...view }, principal) {
       const veiled = (definition: Json): Json => {
@@ -49,4 +57,21 @@ export function shows({ jobs }: Pick<Parts, 'jobs'>): Shows {
     },
     recorded: (view) => view && { ...view, payload: recorded(view.payload, view.job) },
   }
+}
+
+/** What a target kept of an answer is as good as a result. */
+const withoutDetail = (error: RunError | null): RunError | null => {
+  if (error === null) return null
+  const { detail: _, ...rest } = error
+  return rest
+}
+
+/** An entry tells how an attempt failed, or the whole verdict that came too late. */
+function veiled(data: Json): Json {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return data
+  const { error, verdict, ...rest } = data as { error?: RunError | null; verdict?: Json }
+  const shown = error === undefined ? rest : { ...rest, error: withoutDetail(error) }
+  if (verdict === undefined) return shown as unknown as Json
+  const { result: _, ...kept } = verdict as { result?: Json }
+  return { ...shown, verdict: veiled(kept) } as unknown as Json
 }

@@ -20,7 +20,14 @@ export interface Driver {
 export const PATIENCE_MS = 100
 /** Schedules that a look at the cursors reads. */
 const PAGE = 1000
-const ENDS: ReadonlySet<string> = new Set(['run.succeeded', 'run.failed', 'run.cancelled', 'run.again', 'run.refused'])
+const ENDS: ReadonlySet<string> = new Set([
+  'run.succeeded',
+  'run.failed',
+  'run.cancelled',
+  'run.handed_over',
+  'run.again',
+  'run.refused',
+])
 
 interface Life {
   alive: boolean

@@ -24,6 +24,7 @@ describe('the pages', () => {
   it.each([
     ...['docs/reference/api.md', 'docs/how-to/testing.md', 'docs/how-to/overlap.md', 'docs/how-to/backfill.md'],
     ...['docs/how-to/limits-and-fairness.md', 'docs/how-to/why-did-it-not-run.md', 'docs/how-to/deploys.md'],
+    'docs/how-to/hand-over.md',
   ])('%s shows code that runs', run)
 
   it('list every event and no other', () => {

@@ -41,7 +41,7 @@ export async function heldRun(stage: Stage, workspace = 'a'): Promise<{ id: stri
 
 export async function failedRun(stage: Stage, workspace = 'a'): Promise<{ id: string }> {
   const { id, fence } = await heldRun(stage, workspace)
-  await stage.ask('POST', `/runs/${id}/complete`, { body: { fence, outcome: 'failed', error: { message: 'no' } } })
+  await stage.ask('POST', `/runs/${id}/complete`, { body: { fence, outcome: 'failed', retry: false } })
   return { id }
 }
 

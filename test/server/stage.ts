@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { defineJob, type Everytick, everytick } from '../../src/index.ts'
 import { coreOf } from '../../src/scheduler/core.ts'
 import { createServer, type Server } from '../../src/server/app.ts'
-import type { Scope } from '../../src/server/operation.ts'
+import type { Scope } from '../../src/server/scope.ts'
 import type { ServerOptions } from '../../src/server/settings.ts'
 import { createDatabase } from '../postgres/launcher.ts'
 

@@ -19,7 +19,7 @@ const LOOK_MS = 400
 /** What is committed may carry an instant this long ago. */
 const LATE_MS = 2000
 
-type Ended = Extract<Fact, { kind: 'run.succeeded' | 'run.failed' | 'run.again' | 'run.cancelled' }>
+type Ended = Extract<Fact, { kind: 'run.succeeded' | 'run.failed' | 'run.again' | 'run.cancelled' | 'run.handed_over' }>
 
 export function liveLines(core: Core, view: View, write: (text: string) => void): LiveLines {
   const { clock, timers } = core
@@ -95,10 +95,18 @@ function endingOf(
     }
     case 'run.cancelled':
       return { sign: 'stop', parts: [...begun, 'cancelled'] }
+    case 'run.handed_over':
+      return { sign: 'again', parts: [...begun, 'goes on elsewhere', `run ${fact.run.id}`] }
   }
 }
 
-const ENDS: ReadonlySet<string> = new Set(['run.succeeded', 'run.failed', 'run.again', 'run.cancelled'])
+const ENDS: ReadonlySet<string> = new Set<Ended['kind']>([
+  'run.succeeded',
+  'run.failed',
+  'run.again',
+  'run.cancelled',
+  'run.handed_over',
+])
 
 function otherLine(fact: Fact, at: number): Line | null {
   switch (fact.kind) {
@@ -116,7 +124,7 @@ function otherLine(fact: Fact, at: number): Line | null {
     case 'schedule.quarantined':
       return { at, sign: 'fail', name: fact.key, parts: ['set aside', fact.message] }
     case 'schedule.paused':
-      return { at, sign: 'stop', name: qualified(fact.workspace, fact.key), parts: ['paused', `it ${fact.reason}`] }
+      return { at, sign: 'stop', name: qualified(fact.workspace, fact.key), parts: ['paused', fact.reason] }
     case 'engine.error': {
       const again = `again in ${durationText(fact.retryInMs)}`
       return { at, sign: 'fail', name: fact.where, parts: [String(fact.error), again] }

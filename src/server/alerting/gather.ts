@@ -67,14 +67,15 @@ const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
       const count = durations.reduce((sum, each) => sum + each, 0)
       usual.set(job, { p95Ms: quantile(DURATION_BOUNDS, durations, 0.95) ?? 0, count })
     }
-    const live = begun.map(({ id, workspace, job, schedule, startedAt, policy }) => {
+    const live = begun.map((run) => {
+      const { id, workspace, job, schedule, startedAt } = run
       return {
         id,
         workspace,
         job,
         schedule: schedule?.key ?? null,
         startedAt: startedAt!,
-        timeoutMs: policy.timeoutMs ?? null,
+        timeoutMs: timeoutOf(run),
       }
     })
     return { runs: live, usual }
@@ -137,6 +138,10 @@ async function failedLately(look: Look, { workspace }: { readonly workspace: str
   if (limit === 0) return []
   return look.store.history.runs({ ...within({ workspace }), states: ['failed'] }, { limit })
 }
+
+/** What was handed over may take as long as was agreed then, however long an attempt may take by itself. */
+const timeoutOf = ({ workerId, leaseUntil, startedAt, policy }: Run): number | null =>
+  workerId === null && leaseUntil !== null ? leaseUntil - startedAt! : (policy.timeoutMs ?? null)
 
 /** The longest at work come last, so all are looked at, within reason. */
 async function runsAtWork(look: Look, filter: RunFilter): Promise<readonly Run[]> {

@@ -1,6 +1,7 @@
 /** API keys over HTTP: made and shown once, listed without their secret, revoked, rolled. */
 import { z } from 'zod'
-import { operation, SCOPES } from '../operation.ts'
+import { operation } from '../operation.ts'
+import { SCOPES } from '../scope.ts'
 import { ById, component, DurationText, Id, Instant, Name, PAGE, pageOf } from './vocabulary.ts'
 
 const resource = 'api-keys'

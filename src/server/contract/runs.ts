@@ -25,6 +25,8 @@ const Failure = z.object({
   message: z.string(),
   stack: z.string().optional(),
   code: z.string().optional(),
+  /** What a target kept of the attempt; absent for those who may only read. */
+  detail: AnyJson.optional(),
 })
 
 export const RunBody = component(
@@ -161,7 +163,7 @@ export const cancelRun = operation({
   id: 'cancelRun',
   method: 'post',
   path: '/runs/{id}/cancel',
-  summary: 'Cancel a run: a pending one ends at once, a running one is told to stop.',
+  summary: 'Cancel a run: a pending one, and one that was handed over, ends at once; any other is told to stop.',
   scope: 'operate',
   action: 'run.cancel',
   answers: { 200: One },
@@ -184,16 +186,20 @@ export const completeRun = operation({
   id: 'completeRun',
   method: 'post',
   path: '/runs/{id}/complete',
-  summary: 'End a running run from outside; accepted only with the fence of its present attempt.',
+  summary:
+    'End the present attempt of a running run from outside, by its fence or by the completion token of the attempt.',
   scope: 'operate',
   action: 'run.complete',
   body: z.strictObject({
-    fence: z.int().min(1),
+    /** Not needed with a completion token, which names the attempt by itself. */
+    fence: z.int().min(1).optional(),
     outcome: z.enum(['succeeded', 'failed']),
     result: AnyJson.optional(),
     error: z
       .strictObject({ name: z.string().min(1).max(200).optional(), message: z.string().min(1).max(8000) })
       .optional(),
+    /** Whether a failed attempt is followed by another, as the run's retry policy has it; so it is when absent. */
+    retry: z.boolean().optional(),
   }),
   answers: { 200: One },
   refusals: ['NOT_FOUND', 'LEASE_LOST'],

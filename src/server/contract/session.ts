@@ -1,6 +1,7 @@
 /** Signing a browser in and out. */
 import { z } from 'zod'
-import { operation, SCOPES } from '../operation.ts'
+import { operation } from '../operation.ts'
+import { SCOPES } from '../scope.ts'
 
 const resource = 'session'
 const Who = z.object({ name: z.string(), scope: z.enum(SCOPES), workspace: z.string().nullable() })

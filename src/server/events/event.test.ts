@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FeedEntry } from '../../store/contract/feed.ts'
-import type { Scope } from '../operation.ts'
+import type { Scope } from '../scope.ts'
 import { eventOf, hears, instantOf, positionOf, resyncText } from './event.ts'
 
 const AT = Date.UTC(2027, 0, 1)

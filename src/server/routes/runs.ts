@@ -1,10 +1,8 @@
 /** Carries out what is asked of runs over HTTP, by the scheduler's own verbs; whose run it is decides first. */
-import { EverytickError } from '../../errors.ts'
-import { toJsonText } from '../../json.ts'
 import type { Run } from '../../run/run.ts'
-import type { Verdict } from '../../run/settle.ts'
 import type { RunState } from '../../run/state.ts'
 import { jobOf } from '../../schedule-definition.ts'
+import { completeRun, readCompletion } from '../../scheduler/complete.ts'
 import { enqueue } from '../../scheduler/enqueue.ts'
 import { runView } from '../../scheduler/run-view.ts'
 import type { RunFilter } from '../../store/contract/history.ts'
@@ -15,7 +13,7 @@ import { defined } from '../defined.ts'
 import { idempotencyId } from '../idempotency.ts'
 import type { Parts } from '../parts.ts'
 import { callerOf, home, type Principal, sees, visible } from '../principal.ts'
-import { notFound } from '../problem.ts'
+import { notFound, Refusal } from '../problem.ts'
 import { ok, type Reply, type Route, route } from '../route.ts'
 import { logReply } from '../run-logs.ts'
 import { shows } from '../shown.ts'
@@ -88,7 +86,7 @@ export function runRoutes(parts: Parts): readonly Route[] {
     ),
     route(contract.listAttempts, async ({ params, principal }) => {
       const { id } = await known(principal, params.id)
-      return ok({ data: await app.runs.journal(id) })
+      return ok({ data: (await app.runs.journal(id)).map((entry) => shown.entry(entry, principal)) })
     }),
     route(contract.readLogs, async ({ params, query, principal, request }) => {
       const run = await known(principal, params.id)
@@ -109,18 +107,11 @@ export function runRoutes(parts: Parts): readonly Route[] {
     }),
     route(contract.completeRun, async ({ params, body, principal }) => {
       const before = await known(principal, params.id)
-      const { fence } = body
-      const { claims } = await core.store()
-      const settlement = { id: before.id, fence, workerId: before.workerId ?? '', verdict: verdictOf(body) }
-      const [answer] = await claims.settle([settlement])
-      if (answer === 'accepted') return changed(principal, before, { fence })
-      throw new EverytickError(
-        'LEASE_LOST',
-        `run ${before.id} is ${before.state} under fence ${before.fence}, not ${fence}`,
-        {
-          hint: 'another attempt has begun, or it has ended',
-        },
-      )
+      const fence = fenceOf(body.fence, principal)
+      await completeRun(core, before, { fence, outcome: readCompletion(body) })
+      // Whoever has no key of their own is told no more than readers are.
+      const reader = principal.attempt ? { ...principal, scope: 'read' as const } : principal
+      return changed(reader, before, { fence })
     }),
   ]
 }
@@ -133,16 +124,13 @@ const brief = ({ job, state, attempt, fence, cancelRequested }: Run) => ({
   cancelRequested,
 })
 
-type Completion = {
-  outcome: 'succeeded' | 'failed'
-  result?: unknown
-  error?: { name?: string | undefined; message: string } | undefined
-}
-
-function verdictOf({ outcome, result, error }: Completion): Verdict {
-  if (outcome === 'failed') {
-    const { name = 'Error', message = 'it was reported as failed' } = error ?? {}
-    return { kind: 'final', state: 'failed', error: { name, message } }
-  }
-  return { kind: 'final', state: 'succeeded', result: JSON.parse(toJsonText(result ?? null, { what: 'result' })) }
+/** A token speaks for itself; a fence beside it must be the same. */
+function fenceOf(said: number | undefined, { attempt }: Principal): number {
+  const fence = attempt?.fence ?? said
+  if (fence === undefined)
+    throw new Refusal('REQUEST_INVALID', 'it is not said which attempt is meant', {
+      hint: 'send its fence, or authorization: Bearer with its completion token',
+    })
+  if (said === undefined || said === fence) return fence
+  throw new Refusal('REQUEST_INVALID', `the token is for fence ${fence}, not ${said}`)
 }

@@ -42,7 +42,7 @@ export interface Renewal extends Grant {
 
 export interface Renewed {
   readonly now: number
-  /** Grants that are no longer the worker's: settled, expired and granted again, or deleted. */
+  /** Grants that are no longer the worker's: settled, handed over, expired and granted again, or deleted. */
   readonly lost: readonly string[]
   /** Grants whose run an operator wants cancelled. */
   readonly cancelling: readonly string[]
@@ -79,6 +79,12 @@ export interface ClaimStore {
    * `onlyExpired`, where it only means that somebody was quicker.
    */
   settle(settlements: readonly Settlement[]): Promise<('accepted' | 'refused')[]>
-  /** Running runs whose lease has ended, oldest first. */
+  /**
+   * Leaves running runs to somebody outside: each that runs under this very fence, and is not to be cancelled, stays
+   * running with no worker and a lease until now + waitMs by the database's clock, in one write. `renew` then knows it as
+   * lost; `settle` takes a verdict under its fence as before. Asked again it is accepted again, and its wait begins anew.
+   */
+  handOver(grants: readonly Grant[], waitMs: number): Promise<('accepted' | 'refused')[]>
+  /** Running runs whose lease has ended, oldest first; without a worker those that were handed over. */
   expired(limit: number): Promise<Run[]>
 }

@@ -29,7 +29,7 @@ export interface LaneStore {
    * it comes behind is still there, with the record
    * `skipped: overlap` (detail: the run it came behind), which grows the record before it where that says the same;
    * it stays among those `made`, so that `maxRuns` counts it. `cancel`
-   * marks a running run as `runs.cancel` does, by `overlap`; a pending one ends as cancelled.
+   * is `runs.cancel` by `overlap`: it marks a run that a worker holds, and ends any other.
    */
   apply(moves: readonly (readonly LaneMove[])[]): Promise<void>
 }

@@ -39,7 +39,10 @@ export interface RunStore {
    * is none.
    */
   enqueue(runs: readonly NewRun[], tx?: Executor): Promise<Enqueued[]>
-  /** A pending run ends as cancelled at once; a running one is marked, and its worker told at the next renewal. */
+  /**
+   * A pending run, and one that was handed over, ends as cancelled at once; one that a worker holds is marked, and the
+   * worker told at the next renewal.
+   */
   cancel(id: string, by: string): Promise<CancelAnswer>
   /**
    * Brings failed runs back as pending, due now, with a new series of attempts and a journal entry; answers the ids moved.

@@ -7,13 +7,13 @@ import { createClaimLimited, keepStatement } from './claim-limited.ts'
 import { turnStatement, turnValues } from './claim-turn.ts'
 import { createFloors } from './floors.ts'
 import type { Parts } from './parts.ts'
-import { grantedTo, liveFields, msOf, progressText, type RunRow, runOf, spanOf } from './rows.ts'
+import { grantedTo, liveFields, msOf, NOBODY, progressText, type RunRow, runOf, spanOf } from './rows.ts'
 import { createSettle } from './settle.ts'
 import { plain, prepared, rowsOf, type Statement, texts } from './statement.ts'
 
 export function createClaims(parts: Parts): ClaimStore {
   const { connection, wake, schema } = parts
-  const [renew, expired] = [renewStatement(schema), expiredStatement(schema)]
+  const [renew, expired, handOver] = [renewStatement(schema), expiredStatement(schema), handOverStatement(schema)]
   return {
     claim: createClaim(parts),
     async renew(leaseMs, grants) {
@@ -28,6 +28,13 @@ export function createClaims(parts: Parts): ClaimStore {
       return { now: rows[0]!.now, lost: noted(true), cancelling: noted(false) }
     },
     settle: createSettle(connection, wake, schema),
+    async handOver(grants, waitMs) {
+      if (grants.length === 0) return []
+      const values = [plain(grants.map(({ id }) => id)), plain(grants.map(({ fence }) => fence)), waitMs]
+      const rows = await connection.hot.ask<{ id: string; fence: number }>(handOver, values)
+      const left = new Set(rows.map(({ id, fence }) => `${id} ${fence}`))
+      return grants.map(({ id, fence }) => (left.has(`${id} ${fence}`) ? 'accepted' : 'refused'))
+    },
     async expired(limit) {
       for (let look = 1; ; look++) {
         const rows = await connection.hot.ask<ExpiredRow>(expired, [limit])
@@ -147,7 +154,7 @@ kept as (
   set lease_until = greatest(r.lease_until, (select now from clock) + ${spanOf('$4::float8')}),
     progress = coalesce(g.progress::jsonb, r.progress), kept = true
   from given g
-  where ${grantedTo('g')}
+  where ${grantedTo('g')} and r.worker_id <> '${NOBODY}'
   returning r.id, r.cancel_requested
 )
 select ${msOf('clock.now')} as now, noted.id, noted.lost
@@ -156,6 +163,27 @@ from clock left join (
   union all
   select g.id, true from given g where not exists (select 1 from kept k where k.id = g.id)
 ) noted on true`)
+
+/** Looked at by their new leases, which may end before the old ones would have. */
+export const handOverStatement = (schema: string): Statement =>
+  prepared(`
+with clock as materialized (
+  select now + ${spanOf('$3::float8')} as lease_until from (select ${schema}.now_at() as now) reading
+),
+given as materialized (${rowsOf({ id: 'uuid', fence: 'bigint' })}),
+left_alone as (
+  update ${schema}.runs r
+  set worker_id = '${NOBODY}', lease_until = (select lease_until from clock), kept = true
+  from given g
+  where ${grantedTo('g')} and not r.cancel_requested
+  returning r.id, r.fence
+),
+looked_after as (
+  insert into ${schema}.leases (look_at, ids)
+  select clock.lease_until, list.ids from clock cross join (select array(select id from left_alone) as ids) list
+  where cardinality(list.ids) > 0
+)
+select id, fence from left_alone`)
 
 /** Leases, and runs, that one look passes through; the next goes on. */
 const MOST_LEASES = 2000

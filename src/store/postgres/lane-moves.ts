@@ -4,7 +4,7 @@ import type { LaneStore } from '../contract/lanes.ts'
 import type { Connection } from './connection.ts'
 import { isBusy, isTaken } from './failure.ts'
 import { passedBy } from './non-runs.ts'
-import { RUN_COLUMNS } from './rows.ts'
+import { NOBODY, RUN_COLUMNS } from './rows.ts'
 import { MANY, plain, prepared, rowsOf, type Statement, texts, type Value } from './statement.ts'
 import type { Wake } from './wake.ts'
 
@@ -89,7 +89,7 @@ const applies = (schema: string): string => `case g.kind
     else true
   end`
 
-const MOVED = RUN_COLUMNS.filter((column) => !['state', 'cancel_requested'].includes(column))
+const MOVED = RUN_COLUMNS.filter((column) => !['state', 'cancel_requested', 'lease_until'].includes(column))
 
 /**
  * Runs end before others are opened, because the schema looks at each row as it is written.
@@ -101,9 +101,9 @@ export const moveStatement = (schema: string): Statement =>
 with clock as materialized (select ${schema}.now_at() as now),
 given as materialized (${rowsOf({ n: 'int', kind: 'text', id: 'uuid', behind: 'text' })}),
 seen as materialized (
-  select g.n, g.kind, g.id, g.behind, r.state, r.is_slot, r.applies
+  select g.n, g.kind, g.id, g.behind, r.is_held, r.is_slot, r.applies
   from given g left join lateral (
-    select r.state, r.schedule_id is not null and r.scheduled_at is not null and r.trigger <> 'backfill' as is_slot,
+    select r.state = 'running' and r.worker_id <> '${NOBODY}' as is_held, r.schedule_id is not null and r.scheduled_at is not null and r.trigger <> 'backfill' as is_slot,
       ${applies(schema)} as applies
     from ${schema}.runs r where r.id = g.id limit 1
   ) r on true
@@ -113,7 +113,7 @@ todo as materialized (
 ),
 gone as (
   delete from ${schema}.runs r
-  where r.id = any(array(select id from todo where kind = 'skip' or (kind = 'cancel' and state = 'pending')))
+  where r.id = any(array(select id from todo where kind = 'skip' or (kind = 'cancel' and not is_held)))
   returning r.*
 ),
 gated as (
@@ -125,7 +125,7 @@ gated as (
 ),
 marked as (
   update ${schema}.runs r set cancel_requested = true
-  where r.id = any(array(select id from todo where kind = 'cancel' and state = 'running')) and not r.cancel_requested
+  where r.id = any(array(select id from todo where kind = 'cancel' and is_held)) and not r.cancel_requested
   returning r.id, r.schedule_id
 ),
 taken as materialized (

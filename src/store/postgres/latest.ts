@@ -1,7 +1,7 @@
 /** The newest runs of many schedules at once, in Postgres, by their nominal instants; those of one span are `ledger.ts`. */
 import type { HistoryStore, SlotRun } from '../contract/history.ts'
 import type { Connection } from './connection.ts'
-import { isId, msOf } from './rows.ts'
+import { isId, msOf, NOBODY } from './rows.ts'
 import { plain, prepared, type Statement } from './statement.ts'
 
 interface LatestRow extends SlotRun {
@@ -27,7 +27,7 @@ export function createLatest(connection: Connection, schema: string): Pick<Histo
 
 const fieldsOf = (of: string): string =>
   `${of}.id, ${of}.state, ${of}.trigger, ${of}.queue, ${of}.attempt, coalesce(${of}.schedule_revision, 0) as revision,
-      ${of}.worker_id as "workerId", ${msOf(`${of}.scheduled_at`)} as "scheduledAt", ${msOf(`${of}.due_at`)} as "dueAt",
+      nullif(${of}.worker_id, '${NOBODY}') as "workerId", ${msOf(`${of}.scheduled_at`)} as "scheduledAt", ${msOf(`${of}.due_at`)} as "dueAt",
       ${msOf(`${of}.started_at`)} as "startedAt"`
 
 /** One statement, so that a run that moves meanwhile is seen once; live ones by each of the two indexes that have them. */

@@ -45,7 +45,7 @@ function slotOf(row: SlotRow): SlotRun {
     scheduledAt: scheduled_at,
     dueAt: due_at,
     revision: schedule_revision ?? 0,
-    workerId: worker_id,
+    workerId: worker_id || null,
     startedAt: started_at,
     finishedAt: finished_at,
   }

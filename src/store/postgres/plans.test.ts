@@ -10,7 +10,7 @@ import { againIn, definitionOf, newId, planFor, SUCCEEDED } from '../../testing/
 import { claimStatement, oldestValues } from './claim.ts'
 import { lookStatement as lookAtLimits } from './claim-limited.ts'
 import { turnStatement, turnValues } from './claim-turn.ts'
-import { expiredStatement, renewStatement } from './claims.ts'
+import { expiredStatement, handOverStatement, renewStatement } from './claims.ts'
 import { moveStatement, moveValues } from './lane-moves.ts'
 import { lookAtStatement, lookStatement } from './lanes.ts'
 import { nonRunsStatement, slotsStatement } from './ledger.ts'
@@ -145,6 +145,10 @@ const STATEMENTS: Record<string, () => Promise<readonly [Statement, Value[]]>> =
   renew: async () => {
     const [ids, fences] = [granted.map(({ id }) => id), granted.map(({ fence }) => fence)]
     return [renewStatement(SCHEMA), [plain(ids), plain(fences), texts(granted.map(() => null)), 60_000]]
+  },
+  'hand over': async () => {
+    const [ids, fences] = [granted.map(({ id }) => id), granted.map(({ fence }) => fence)]
+    return [handOverStatement(SCHEMA), [plain(ids), plain(fences), 60_000]]
   },
   finish: async () => {
     const verdict = SUCCEEDED as Extract<Verdict, { kind: 'final' }>

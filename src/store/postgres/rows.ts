@@ -62,6 +62,9 @@ export const mayOpen = (
 export const grantedTo = (g: string): string =>
   `r.id = any(array(select id from given)) and r.id = ${g}.id and r.fence = ${g}.fence and r.state = 'running'`
 
+/** In the row of a run that was handed over: while a run is running the column must name a worker, and nobody has this name. */
+export const NOBODY = ''
+
 export interface RunRow {
   id: string
   workspace: string
@@ -119,7 +122,7 @@ export function runOf(row: RunRow): Run {
     policy: interned<RunPolicy>(row.policy),
     attempt: row.attempt,
     fence: row.fence,
-    workerId: row.worker_id,
+    workerId: row.worker_id || null,
     leaseUntil: row.lease_until,
     startedAt: row.started_at,
     finishedAt: row.finished_at,

@@ -5,7 +5,7 @@ import { createEnqueueLong } from './enqueue-long.ts'
 import { isAway } from './failure.ts'
 import { createGather } from './gather.ts'
 import type { Parts } from './parts.ts'
-import { isId, mayOpen, RUN_COLUMNS } from './rows.ts'
+import { isId, mayOpen, NOBODY, RUN_COLUMNS } from './rows.ts'
 import { plain, prepared, type Statement, within } from './statement.ts'
 
 /** A run that changes hands under a cancel is looked at again; more often than this only one that never rests. */
@@ -69,23 +69,27 @@ interface CancelRow {
   freed: string | null
 }
 
-const MOVED = RUN_COLUMNS.filter((column) => !['state', 'cancel_requested'].includes(column))
+const MOVED = RUN_COLUMNS.filter((column) => !['state', 'cancel_requested', 'lease_until'].includes(column))
 
 /**
- * One of three things happens: a pending run ends, a running one is marked, or neither, because there is none, or
+ * One of three things happens: a run that nobody works on ends, any other is marked, or neither, because there is none, or
  * because it changed hands while this statement waited for it. The last is `moving`: the next look sees where it went.
  */
 const cancelStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
-ended as (delete from ${schema}.runs r where r.id = $1::uuid and r.state = 'pending' returning *),
+ended as (
+  delete from ${schema}.runs r where r.id = $1::uuid and (r.state = 'pending' or r.worker_id = '${NOBODY}') returning *
+),
 kept as (
   insert into ${schema}.history (${MOVED.join(', ')}, state, cancel_requested, finished_at, result)
   select ${MOVED.map((column) => `ended.${column}`).join(', ')}, 'cancelled', true, clock.now, 'null' from ended cross join clock
 ),
 before as materialized (select id, cancel_requested from ${schema}.runs where id = $1::uuid),
 marked as (
-  update ${schema}.runs r set cancel_requested = true where r.id = $1::uuid and r.state = 'running' returning id, schedule_id
+  update ${schema}.runs r set cancel_requested = true
+  where r.id = $1::uuid and r.state = 'running' and r.worker_id <> '${NOBODY}'
+  returning id, schedule_id
 ),
 noted as (
   insert into ${schema}.journal (at, kind, run_id, schedule_id, data)

@@ -3,14 +3,17 @@ import type { Clock } from '../../time/clock.ts'
 import type { ClaimStore } from '../contract/claims.ts'
 import type { Connection } from './connection.ts'
 import { claimDue, lookAhead } from './grant.ts'
-import { LIVE_RUN, type RunRow, runOf } from './run-rows.ts'
+import { LIVE_RUN, NOBODY, type RunRow, runOf } from './run-rows.ts'
 import { progressText, readSettlement, settleAll } from './settle.ts'
 import type { Wake } from './wake.ts'
 
 const RENEW = `
   update everytick_runs set lease_until = max(lease_until, ?), progress = coalesce(?, progress)
-  where id = ? and fence = ? and state = 'running'
+  where id = ? and fence = ? and state = 'running' and worker_id <> '${NOBODY}'
   returning cancel_requested`
+const HAND_OVER = `
+  update everytick_runs set worker_id = '${NOBODY}', lease_until = ?
+  where id = ? and state = 'running' and fence = ? and cancel_requested = 0`
 export const EXPIRED = `
   select ${LIVE_RUN} from everytick_runs where state = 'running' and lease_until <= ? order by lease_until limit ?`
 
@@ -45,6 +48,15 @@ export function claimStore(connection: Connection, clock: Clock, wake: Wake): Cl
       const answers = await connection.write(settle, ready.length)
       if (queues.size > 0) wake.hint({ kind: 'runs', queues: [...queues] })
       return answers
+    },
+    async handOver(grants, waitMs) {
+      if (grants.length === 0) return []
+      return connection.write(() => {
+        const until = clock.now() + waitMs
+        return grants.map(({ id, fence }) =>
+          connection.run(HAND_OVER, until, id, fence) === 1 ? 'accepted' : 'refused',
+        )
+      }, grants.length)
     },
     async expired(limit) {
       const rows = await connection.read(() => connection.all<RunRow>(EXPIRED, clock.now(), limit))

@@ -1,11 +1,12 @@
 /** The newest runs of many schedules at once, from SQLite, by their nominal instants; those of one span are `ledger.ts`. */
 import type { HistoryStore, SlotRun } from '../contract/history.ts'
 import type { Connection } from './connection.ts'
+import { NOBODY } from './run-rows.ts'
 
 const fieldsOf = ({ gate, finishedAt }: { gate: string; finishedAt: string }): string => `
   scheduled_at, id, json_object('id', id, 'scheduledAt', scheduled_at, 'dueAt', due_at, 'state', state, 'trigger', trigger,
     'gate', ${gate}, 'queue', queue, 'revision', coalesce(schedule_revision, 0), 'attempt', attempt,
-    'workerId', worker_id, 'startedAt', started_at, 'finishedAt', ${finishedAt}) as slot`
+    'workerId', nullif(worker_id, '${NOBODY}'), 'startedAt', started_at, 'finishedAt', ${finishedAt}) as slot`
 const LIVE = fieldsOf({ gate: 'gate', finishedAt: 'null' })
 const FINISHED = fieldsOf({ gate: `'open'`, finishedAt: 'finished_at' })
 const newest = (which: string): string =>

@@ -3,6 +3,7 @@ import type { Json } from '../../json.ts'
 import type { NonRun } from '../../plan/non-run.ts'
 import type { HistoryStore, Revision, SlotRun } from '../contract/history.ts'
 import type { Connection } from './connection.ts'
+import { NOBODY } from './run-rows.ts'
 
 /** Revisions that are answered at most. */
 const MAX_REVISIONS = 1000
@@ -14,7 +15,7 @@ export const NON_RUNS = `
 const slotRun = (of: { gate: string; finishedAt: string }): string => `
   scheduled_at, id, json_object('id', id, 'scheduledAt', scheduled_at, 'dueAt', due_at, 'state', state, 'trigger', trigger,
     'gate', ${of.gate}, 'queue', queue, 'revision', coalesce(schedule_revision, 0), 'attempt', attempt,
-    'workerId', worker_id, 'startedAt', started_at, 'finishedAt', ${of.finishedAt}) as slot`
+    'workerId', nullif(worker_id, '${NOBODY}'), 'startedAt', started_at, 'finishedAt', ${of.finishedAt}) as slot`
 const LIVE_SLOT = slotRun({ gate: 'gate', finishedAt: 'null' })
 const FINISHED_SLOT = slotRun({ gate: `'open'`, finishedAt: 'finished_at' })
 // Each part by an index of its own, in nominal order. One statement, so that a run on its way to history is never missed.

@@ -16,6 +16,9 @@ export const FINISHED = runAs({ gate: `'open'`, leaseUntil: 'null', finishedAt: 
 export const LIVE_RUN = `${LIVE} as run`
 export const FINISHED_RUN = `${FINISHED} as run`
 
+/** In the row of a run that was handed over: while a run is running the column must name a worker, and nobody has this name. */
+export const NOBODY = ''
+
 export interface RunRow {
   readonly run: string
 }
@@ -58,7 +61,7 @@ function runFrom(row: RunValues): Run {
     policy: interned<RunPolicy>(row[18]),
     attempt: row[19],
     fence: row[20],
-    workerId: row[21],
+    workerId: row[21] || null,
     leaseUntil: row[22],
     startedAt: row[23],
     finishedAt: row[24],

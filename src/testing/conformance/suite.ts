@@ -5,6 +5,7 @@ import { appsGroup } from './apps.ts'
 import { auditLogGroup } from './audit-log.ts'
 import { backfillsGroup } from './backfills.ts'
 import { claimsGroup } from './claims.ts'
+import { claimsHandOverGroup } from './claims-hand-over.ts'
 import { claimsRenewGroup } from './claims-renew.ts'
 import { claimsSettleGroup } from './claims-settle.ts'
 import { documentsGroup } from './documents.ts'
@@ -22,6 +23,7 @@ import { planningGroup } from './planning.ts'
 import { planningRecordGroup } from './planning-record.ts'
 import { queueLimitsGroup } from './queue-limits.ts'
 import { queuesGroup } from './queues.ts'
+import { racesOfHandOversGroup } from './races-of-hand-overs.ts'
 import { racesOfLanesGroup } from './races-of-lanes.ts'
 import { racesOfPlansGroup } from './races-of-plans.ts'
 import { racesOfRunsGroup } from './races-of-runs.ts'
@@ -56,7 +58,7 @@ const GROUPS: Readonly<Record<string, readonly Group[]>> = {
   ],
   planning: [planningGroup, planningRecordGroup, nonRunsGroup],
   runs: [runsGroup, runsOperatedGroup],
-  claims: [claimsGroup, claimsRenewGroup, claimsSettleGroup, transitionsGroup],
+  claims: [claimsGroup, claimsRenewGroup, claimsHandOverGroup, claimsSettleGroup, transitionsGroup],
   lanes: [lanesGroup, laneMovesGroup],
   queues: [queuesGroup, queueLimitsGroup],
   backfills: [backfillsGroup],
@@ -72,7 +74,7 @@ const GROUPS: Readonly<Record<string, readonly Group[]>> = {
   upkeep: [upkeepGroup],
   wake: [wakeGroup],
   transactions: [transactionsGroup],
-  races: [racesOfPlansGroup, racesOfRunsGroup, racesOfLanesGroup],
+  races: [racesOfPlansGroup, racesOfRunsGroup, racesOfHandOversGroup, racesOfLanesGroup],
 }
 
 /** Declares, as vitest tests, everything the engine relies on; each test gets a fresh store from the harness. */

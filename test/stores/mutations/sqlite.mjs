@@ -786,4 +786,40 @@ export const MUTATIONS = [
     find: 'if (looks === LOOKS) return { schedules, next: placeOf(last) }',
     replace: 'if (looks === LOOKS) return { schedules, next: null }',
   },
+  {
+    kills: 'a run that is handed over keeps its worker',
+    file: `${folder}/claims.ts`,
+    find: "set worker_id = '",
+    replace: "set worker_id = 'x",
+  },
+  {
+    kills: 'a hand-over does not look at the fence',
+    file: `${folder}/claims.ts`,
+    find: "state = 'running' and fence = ? and cancel_requested = 0",
+    replace: "state = 'running' and (fence = ? or true) and cancel_requested = 0",
+  },
+  {
+    kills: 'a hand-over hides a cancel',
+    file: `${folder}/claims.ts`,
+    find: ' and cancel_requested = 0`',
+    replace: '`',
+  },
+  {
+    kills: 'a renewal reaches what was handed over',
+    file: `${folder}/claims.ts`,
+    find: "and worker_id <> '",
+    replace: "and worker_id <> 'x",
+  },
+  {
+    kills: 'a cancel waits for a worker that is not there',
+    file: `${folder}/cancel.ts`,
+    find: ' && run.worker_id !== NOBODY',
+    replace: '',
+  },
+  {
+    kills: 'a list names a worker that is not there',
+    file: `${folder}/ledger.ts`,
+    find: "nullif(worker_id, '",
+    replace: "nullif(worker_id, 'x",
+  },
 ]

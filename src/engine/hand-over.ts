@@ -1,0 +1,104 @@
+/** Leaves runs to somebody outside, in groups, and asks a dead database again while the lease holds; what is then to be done with the slot is the attempt's. */
+import type { ClaimStore } from '../store/contract/claims.ts'
+import type { HistoryStore } from '../store/contract/history.ts'
+import type { Clock } from '../time/clock.ts'
+import type { Timers } from '../time/timers.ts'
+import type { Held } from './grants.ts'
+
+/** `cancelling`: it is still ours, and an operator wants it to end. */
+export type HandOverAnswer = 'handed_over' | 'cancelling' | 'refused'
+
+export interface HandingOver {
+  /** Calls back once. */
+  add(held: Held, waitMs: number, answered: (held: Held, answer: HandOverAnswer) => void): void
+  /** Forgets what is waiting, as a crash would. */
+  crash(): void
+}
+
+export interface HandOverOptions {
+  readonly claims: ClaimStore
+  readonly history: HistoryStore
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly onError: (error: unknown, retryInMs: number) => void
+}
+
+interface Leaving {
+  readonly held: Held
+  readonly waitMs: number
+  readonly answered: (held: Held, answer: HandOverAnswer) => void
+}
+
+const RETRY_MS = 200
+
+export function createHandOver({ claims, history, clock, timers, onError }: HandOverOptions): HandingOver {
+  let waiting: Leaving[] = []
+  let working = false
+  let crashed = false
+
+  const answer = ({ held, answered }: Leaving, what: HandOverAnswer): void => answered(held, what)
+
+  /** It may have been completed before we came to say that we leave it: then all is well. */
+  const refusedOf = async ({ held }: Leaving): Promise<HandOverAnswer> => {
+    const { id, fence } = held.run
+    const run = await history.run(id)
+    if (run?.fence !== fence) return 'refused'
+    if (run.state === 'running') return run.cancelRequested ? 'cancelling' : 'refused'
+    return held.leaseEndsAt > clock.elapsed() ? 'handed_over' : 'refused'
+  }
+
+  const write = async (group: readonly Leaving[], waitMs: number): Promise<void> => {
+    const answers = await claims.handOver(
+      group.map(({ held: { run } }) => ({ id: run.id, fence: run.fence })),
+      waitMs,
+    )
+    const found: HandOverAnswer[] = []
+    for (const [i, one] of group.entries()) found.push(answers[i] === 'accepted' ? 'handed_over' : await refusedOf(one))
+    // Only now: nobody may be told twice.
+    for (const [i, one] of group.entries()) answer(one, found[i]!)
+  }
+
+  /** What could not be written waits for the next round, unless its lease is over: then it may be another's. */
+  const putOff = (group: readonly Leaving[]): void => {
+    for (const one of group) {
+      if (one.held.leaseEndsAt > clock.elapsed()) waiting.push(one)
+      else answer(one, 'refused')
+    }
+  }
+
+  const drain = async (): Promise<void> => {
+    while (waiting.length > 0 && !crashed) {
+      const groups = new Map<number, Leaving[]>()
+      for (const one of waiting) groups.set(one.waitMs, [...(groups.get(one.waitMs) ?? []), one])
+      waiting = []
+      let failed = false
+      for (const [waitMs, group] of groups) {
+        try {
+          await write(group, waitMs)
+        } catch (error) {
+          failed = true
+          onError(error, RETRY_MS)
+          putOff(group)
+        }
+      }
+      if (failed && waiting.length > 0) await new Promise<void>((resolve) => timers.set(RETRY_MS, resolve))
+    }
+    working = false
+  }
+
+  return {
+    add(held, waitMs, answered) {
+      if (crashed) return
+      held.leaving = true
+      waiting.push({ held, waitMs, answered })
+      if (working) return
+      working = true
+      // The next microtask gathers everything that ends in this turn.
+      void Promise.resolve().then(drain)
+    },
+    crash() {
+      crashed = true
+      waiting = []
+    },
+  }
+}

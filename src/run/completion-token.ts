@@ -1,0 +1,31 @@
+/** What a completion token is: proof, for somebody without a key, that they may end this very attempt; who keeps the key is `engine/completion-key.ts`. */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+/** An attempt of a run, as a token names it. */
+export interface TokenSubject {
+  readonly runId: string
+  readonly fence: number
+}
+
+const PREFIX = 'evt_run_'
+const TOKEN = /^evt_run_([1-9]\d{0,15})\.([\w-]{43})$/
+const NOTHING = Buffer.alloc(32)
+
+/** Whether it is meant to be one, right or wrong. */
+export const isCompletionToken = (text: string): boolean => text.startsWith(PREFIX)
+
+export const completionTokenOf = (key: Uint8Array, subject: TokenSubject): string =>
+  `${PREFIX}${subject.fence}.${sealOf(key, subject).toString('base64url')}`
+
+/** The fence that the token was made for; null when it was not made for this run, or not with this key. */
+export function fenceOfToken(key: Uint8Array, runId: string, token: string): number | null {
+  const [, digits, seal] = TOKEN.exec(token) ?? []
+  const fence = Number(digits ?? 0)
+  const given = seal === undefined ? NOTHING : Buffer.from(seal, 'base64url')
+  // Compared in any case, so that one that is no token takes as long as one that is wrong.
+  const fits = timingSafeEqual(given, sealOf(key, { runId, fence }))
+  return seal !== undefined && fits ? fence : null
+}
+
+const sealOf = (key: Uint8Array, { runId, fence }: TokenSubject): Buffer =>
+  createHmac('sha256', key).update(`${runId.toLowerCase()}.${fence}`).digest()
