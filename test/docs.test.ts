@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { every, once, parseCron } from '../src/cron.ts'
 import { ERROR_CODES } from '../src/errors.ts'
-import { defineJob, everytick, schedule } from '../src/index.ts'
+import { defineJob, everytick, http, schedule } from '../src/index.ts'
 import { createTestEverytick } from '../src/testing/test-everytick.ts'
 import { ensureBuilt, readText, root, runNode } from './built-package.ts'
 import { anchorsOf, blocksOf, filesEndingIn, linksOf, rowsUnder, sectionsOf } from './markdown.ts'
@@ -15,7 +15,7 @@ const ERROR_PAGE = 'docs/reference/errors.md'
 const seconds = (date: Date): string => date.toISOString().replace('.000Z', 'Z')
 
 /** What the examples of the pages may name. */
-const NAMES = { parseCron, every, once, defineJob, schedule, everytick, createTestEverytick, z }
+const NAMES = { parseCron, every, once, defineJob, schedule, everytick, http, createTestEverytick, z }
 const AsyncFunction = (async () => {}).constructor as new (
   ...texts: string[]
 ) => (...args: unknown[]) => Promise<unknown>

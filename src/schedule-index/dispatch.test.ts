@@ -150,6 +150,7 @@ describe('a dispatch', () => {
   it('speaks to a real server: an answer, a redirect that is not followed, a closed door, and one that never answers', async () => {
     const bodies: unknown[] = []
     const server = createServer(async (request, response) => {
+      if (request.url === '/silent') return
       let text = ''
       for await (const piece of request) text += piece
       bodies.push(JSON.parse(text))
@@ -170,7 +171,7 @@ describe('a dispatch', () => {
     const base = `http://127.0.0.1:${port}`
     expect([await statusOf(`${base}/ok`), await statusOf(`${base}/moved`)]).toEqual([204, 302])
     expect(await statusOf(`${base}/silent`, '20ms')).toBe(0)
-    expect(bodies).toEqual([rows[0], rows[0], rows[0]])
+    expect(bodies).toEqual([rows[0], rows[0]])
     expect(await statusOf('http://127.0.0.1:1/')).toBe(0)
   })
 })

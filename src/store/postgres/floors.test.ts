@@ -14,7 +14,23 @@ const look = (about: { tookMs: number; now?: number; limit?: number; runs?: read
   tookMs: about.tookMs,
 })
 
+/** One more dear look, and the floors rise. */
+function weary() {
+  const floors = createFloors(clock)
+  for (let i = 0; i < 4; i++) floors.claimed(look({ tookMs: 80 }))
+  return floors
+}
+
 describe('floors', () => {
+  it('are at the beginning after a few dear looks, which may have been the machine', () => {
+    const floors = weary()
+    expect(floors.of('q')).toBe(BEGINNING)
+    floors.claimed(look({ tookMs: 1 }))
+    floors.of('q')
+    floors.claimed(look({ tookMs: 80 }))
+    expect(floors.of('q')).toBe(BEGINNING)
+  })
+
   it('are at the beginning while looking from there costs little', () => {
     const floors = createFloors(clock)
     floors.claimed(look({ tookMs: 9, runs: [run(5, NOW - 10)] }))
@@ -29,20 +45,20 @@ describe('floors', () => {
   })
 
   it('rise to the last grant of its priority, to the present above it, and not below it', () => {
-    const floors = createFloors(clock)
+    const floors = weary()
     floors.claimed(look({ tookMs: 80, limit: 3, runs: [run(7, NOW - 50), run(5, NOW - 900), run(5, NOW - 800)] }))
     const above = NOW - 100
     expect(floors.of('q')).toEqual([null, null, null, null, null, NOW - 900, above, above, above, above])
   })
 
   it('rise to the present everywhere when all that was due was granted', () => {
-    const floors = createFloors(clock)
+    const floors = weary()
     floors.claimed(look({ tookMs: 80, runs: [run(5, NOW - 900)] }))
     expect(floors.of('q')).toEqual(BEGINNING.map(() => NOW - 100))
   })
 
   it('go on rising with the looks that begin there, and leave other queues alone', () => {
-    const floors = createFloors(clock)
+    const floors = weary()
     floors.claimed(look({ tookMs: 80, limit: 1, runs: [run(5, NOW - 900)] }))
     floors.of('q')
     floors.claimed(look({ tookMs: 1, now: NOW + 10, limit: 1, runs: [run(5, NOW - 700)] }))
@@ -55,7 +71,7 @@ describe('floors', () => {
       [51, 1000],
       [5000, 2000],
     ] as const) {
-      const floors = createFloors(clock)
+      const floors = weary()
       floors.of('q')
       floors.claimed(look({ tookMs }))
       elapsed += restMs - 1
@@ -74,7 +90,7 @@ describe('floors', () => {
   })
 
   it('ask for another look at once when the one with floors came back after their end', () => {
-    const floors = createFloors(clock)
+    const floors = weary()
     floors.claimed(look({ tookMs: 5000 }))
     floors.of('q')
     elapsed += 3000

@@ -33,6 +33,8 @@ const GRANT_MS = 0.05
 const QUEUE_MS = 1
 /** So much is no reason to look elsewhere. */
 const PATIENCE_MS = 10
+/** One dear look may be the machine's doing; so many in a row are the table's. */
+const DEAR_LOOKS = 5
 /** A dear look may be a small share of all looking, but comes at least this often. */
 const SHARE = 20
 const MAX_REST_MS = 2000
@@ -44,6 +46,8 @@ export function createFloors(clock: Pick<Clock, 'elapsed'>): Floors {
   const floors = new Map<string, Floor>()
   let until = Number.NEGATIVE_INFINITY
   let raisedFor = false
+  /** Dear ones from the beginning, in a row. */
+  let dear = 0
 
   return {
     of(queue) {
@@ -55,7 +59,8 @@ export function createFloors(clock: Pick<Clock, 'elapsed'>): Floors {
       const wasRaised = raisedFor
       if (!wasRaised) {
         const excess = tookMs - GRANT_MS * runs.length - QUEUE_MS * wanted.length
-        until = excess <= PATIENCE_MS ? Number.NEGATIVE_INFINITY : at + Math.min(MAX_REST_MS, SHARE * excess)
+        dear = excess <= PATIENCE_MS ? 0 : dear + 1
+        until = dear < DEAR_LOOKS ? Number.NEGATIVE_INFINITY : at + Math.min(MAX_REST_MS, SHARE * excess)
         floors.clear()
       }
       if (at >= until) return wasRaised ? 0 : null
