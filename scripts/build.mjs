@@ -14,23 +14,32 @@ import {
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Compiles; answers with the compiler's exit code. A failed build leaves the former dist/ as it was. */
+/** Checks, compiles and bundles; answers with the compiler's exit code. A failed build leaves the former dist/ as it was. */
 export async function build(root) {
-  const { runChild } = await import('./child.mjs') // imported late: the silent second run needs only the question below
+  // Imported late: the silent second run needs only the question below.
+  const [{ runChild }, { bundle }] = await Promise.all([import('./child.mjs'), import('./bundle.mjs')])
   const inputs = fingerprint(root) // taken first: a source saved while the compiler runs makes the build stale, not fresh
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  const code = await runChild(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--noEmitOnError'], {
-    cwd: root,
-  })
+  const options = ['-p', 'tsconfig.build.json', '--noEmitOnError', '--emitDeclarationOnly']
+  const [code, bundled] = await Promise.all([
+    runChild(process.execPath, [compiler, ...options], { cwd: root }),
+    bundle(root).catch((error) => error), // what is wrong with a source, the compiler says better
+  ])
   if (code !== 0) return code
-  const outputs = outputsOf(root)
-  removeStale(join(root, 'dist'), new Set(outputs))
-  const bin = join(root, 'dist', 'cli', 'main.js')
+  if (bundled instanceof Error) throw bundled
+  const dist = join(root, 'dist')
+  for (const { name, text } of bundled) write(join(dist, name), text)
+  const outputs = [...typesOf(root), ...bundled.map(({ name }) => name)]
+  removeStale(dist, new Set(outputs))
+  const bin = join(dist, 'cli', 'main.js')
   if (existsSync(bin)) chmodSync(bin, 0o755)
-  const stamp = stampPath(root)
-  mkdirSync(dirname(stamp), { recursive: true })
-  writeFileSync(stamp, JSON.stringify({ root, inputs, outputs }))
+  write(stampPath(root), JSON.stringify({ root, inputs, outputs }))
   return 0
+}
+
+function write(path, text) {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
 }
 
 /** Why dist/ is not what src/ gives, or null when it is. */
@@ -59,7 +68,8 @@ function readStamp(root) {
 function fingerprint(root) {
   const settings = readdirSync(root).filter((name) => /^tsconfig.*\.json$/.test(name))
   const sources = filesUnder(join(root, 'src')).filter((path) => !path.endsWith('.test.ts'))
-  const own = ['package.json', join('scripts', 'build.mjs'), ...settings].map((name) => join(root, name))
+  const scripts = ['build.mjs', 'bundle.mjs'].map((name) => join('scripts', name))
+  const own = ['package.json', ...scripts, ...settings].map((name) => join(root, name))
   const hash = createHash('sha256')
   for (const path of [...own, ...sources].sort()) {
     const content = readFileSync(path)
@@ -74,14 +84,13 @@ function filesUnder(folder) {
   return paths.filter((path) => statSync(path).isFile())
 }
 
-/** What the compiler writes for each source: code, types, and the map between code and source. */
-function outputsOf(root) {
-  const sources = filesUnder(join(root, 'src')).filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
-  const dist = join(root, 'dist')
+/** What the compiler writes for each source. */
+function typesOf(root) {
+  const src = join(root, 'src')
+  const sources = filesUnder(src).filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
   return sources
-    .map((path) => relative(join(root, 'src'), path).slice(0, -'.ts'.length))
-    .flatMap((name) => [`${name}.js`, `${name}.d.ts`, `${name}.js.map`])
-    .filter((name) => existsSync(join(dist, name)))
+    .map((path) => `${relative(src, path).slice(0, -'.ts'.length)}.d.ts`)
+    .filter((name) => existsSync(join(root, 'dist', name)))
 }
 
 /**

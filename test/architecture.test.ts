@@ -1,7 +1,7 @@
 /** Holds src/ to the drawing in ARCHITECTURE.md: who imports whom, who reads the clock and the environment, how files are named. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import {
   arrowsToTheRight,
@@ -31,13 +31,12 @@ const ARROWS: Record<string, string> = {
   store: 'errors time schedule run workspace plan observe store/contract',
   'store/sqlite': 'errors time schedule run workspace plan observe store/contract store',
   'store/postgres': 'errors time schedule run workspace plan observe store/contract store',
-  targets: 'errors time schedule run workspace plan observe store/contract',
-  engine: 'errors time schedule run workspace plan observe store/contract targets',
-  scheduler:
-    'errors time schedule run workspace plan observe store/contract store store/sqlite store/postgres targets engine',
-  server: 'errors time schedule run workspace plan observe store/contract targets engine scheduler',
-  cli: 'errors time schedule run workspace plan observe store/contract store store/sqlite store/postgres targets engine scheduler server',
-  testing: 'errors time schedule run workspace plan observe store/contract store store/sqlite targets engine scheduler',
+  engine: 'errors time schedule run workspace plan observe store/contract',
+  scheduler: 'errors time schedule run workspace plan observe store/contract store store/sqlite store/postgres engine',
+  targets: 'errors time schedule run workspace plan observe store/contract engine scheduler',
+  server: 'errors time schedule run workspace plan observe store/contract engine scheduler targets',
+  cli: 'errors time schedule run workspace plan observe store/contract store store/sqlite store/postgres engine scheduler targets server',
+  testing: 'errors time schedule run workspace plan observe store/contract store store/sqlite engine scheduler',
   'schedule-index': 'errors time schedule',
 }
 
@@ -62,11 +61,15 @@ interface Package {
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const ours: Package = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-const packages = new Set(Object.keys(ours.dependencies ?? {}))
+const { TAKEN_IN }: { TAKEN_IN: string[] } = await import(pathToFileURL(join(root, 'scripts/bundle.mjs')).href)
+const packages = new Set([...Object.keys(ours.dependencies ?? {}), ...TAKEN_IN])
 /** Suites for the user's own stores run under the user's own vitest. */
 const isSuite = (arrow: string): boolean => /^(testing|schedule-index)\/conformance\/\S+ → vitest$/.test(arrow)
-/** Looked for when an app starts, and done without. */
-const isOptional = (arrow: string): boolean => arrow === 'scheduler/tracing.ts → @opentelemetry/api'
+/** Looked for when it is needed: the first is done without, and for the others an error says what to install. */
+const isOptional = (arrow: string): boolean =>
+  arrow === 'scheduler/tracing.ts → @opentelemetry/api' ||
+  /^targets\/bullmq\/\S+ → bullmq$/.test(arrow) ||
+  /^targets\/sqs\/\S+ → @aws-sdk\/client-sqs$/.test(arrow)
 /** The user's own file, whose name nobody knows beforehand. */
 const isUsers = (arrow: string): boolean => arrow === 'cli/config-file.ts → (computed)'
 const doors = new Set(

@@ -1,10 +1,11 @@
 /** Holds the package to what its users are told: its doors open, its versions are fixed, and nothing else is in the box. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ensureBuilt, readText, root, runNode, runNpm } from './built-package.ts'
 import { running } from './cli/running.ts'
+import { importsOf, scan } from './source-scan.ts'
 
 interface Manifest {
   readonly name: string
@@ -13,6 +14,7 @@ interface Manifest {
   readonly exports: Record<string, string | Record<string, string>>
   readonly dependencies: Record<string, string>
   readonly devDependencies: Record<string, string>
+  readonly peerDependencies: Record<string, string>
 }
 
 interface Lockfile {
@@ -84,6 +86,23 @@ describe('the doors', () => {
     }
   })
 
+  it('have types that lean on no package but those a user gets', () => {
+    const seen = new Set<string>()
+    const leaning = (path: string): string[] => {
+      if (seen.has(path)) return []
+      seen.add(path)
+      return importsOf(scan(readText(path))).flatMap((name) =>
+        name.startsWith('.') ? leaning(join(dirname(path), name).replace(/\.[jt]s$/, '.d.ts')) : [name],
+      )
+    }
+    const found = new Set(
+      Object.values(manifest.exports).flatMap((door) => (typeof door === 'string' ? [] : leaning(door.types!))),
+    )
+    const theirs = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }))
+    expect([...found].filter((name) => !name.startsWith('node:') && !theirs.has(name))).toEqual([])
+    expect(seen.size).toBeGreaterThan(100)
+  })
+
   it('include a command that can be run', () => {
     for (const target of Object.values(manifest.bin)) {
       expect(readText(target)).toMatch(/^#!\/usr\/bin\/env node\n/)
@@ -101,7 +120,9 @@ describe('the box', () => {
     const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']
     expect(paths.filter((path) => !path.startsWith('dist/')).sort()).toEqual(papers)
     expect(paths).toContain('dist/cron.js')
-    expect(paths.filter((path) => !/\.(?:js|d\.ts|js\.map)$/.test(path) && !papers.includes(path))).toEqual([])
+    expect(
+      paths.filter((path) => !/\.(?:js|d\.ts)$/.test(path) && ![...papers, 'dist/LICENSES.txt'].includes(path)),
+    ).toEqual([])
     expect(paths.filter((path) => /\.test\.|(?:^|\/)(?:test|tests|fixtures)\//.test(path))).toEqual([])
   })
 })

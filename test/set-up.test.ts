@@ -130,7 +130,7 @@ describe('setting up a clone', () => {
     const { code, said } = await setUp()
     expect(code).not.toBe(0)
     expect(said[1]).toContain('src/word.ts')
-    expect(readFileSync(inClone('dist/word.js'), 'utf8')).toContain('hello')
+    expect(readFileSync(inClone('dist/cli/main.js'), 'utf8')).toContain('hello')
   })
 
   it('is done once when several start together', async () => {

@@ -18,7 +18,7 @@ for (const stream of [process.stdout, process.stderr]) {
 
 async function run(args: readonly string[]): Promise<number> {
   try {
-    await createProgram(write).parseAsync(args.length > 0 ? args : ['--help'], { from: 'user' })
+    await createProgram(write, args[0]).parseAsync(args.length > 0 ? args : ['--help'], { from: 'user' })
     return 0
   } catch (error) {
     if (isVersionQuestion(error)) return printVersion()

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { type Io, ioOf } from './io.ts'
 import { registerAlerts } from './program/alerts.ts'
 import { registerCompletion } from './program/completion.ts'
+import { registerCrontab } from './program/crontab.ts'
 import { registerDeploy } from './program/deploy.ts'
 import { registerFleet } from './program/fleet.ts'
 import { registerKeys } from './program/keys.ts'
@@ -31,7 +32,8 @@ export const isHelpShown = (error: unknown): boolean => error instanceof Command
 
 const VERSION_ASKED = 'everytick.version'
 
-export function createProgram(write: (text: string) => void): Command {
+/** With the first word of what is asked, only the commands that it may mean: each costs some time to set up. */
+export function createProgram(write: (text: string) => void, word?: string): Command {
   const program = new Command('everytick')
     .description('Durable cron and job scheduler for TypeScript.')
     .option('-V, --version', 'print the version and that of the time-zone data')
@@ -45,20 +47,28 @@ export function createProgram(write: (text: string) => void): Command {
     })
 
   const io = ioOf(write)
-  for (const register of GROUPS) register(program, io)
+  const meant = GROUPS.filter(({ words }) => word !== undefined && words.includes(word))
+  for (const { register } of meant.length > 0 ? meant : GROUPS) register(program, io)
   return program
 }
 
+interface Group {
+  /** The commands it has; none when they need to know all others. */
+  readonly words: readonly string[]
+  readonly register: (program: Command, io: Io) => void
+}
+
 /** Each a file of definitions under program/; what their commands do is loaded when they are called. */
-const GROUPS: readonly ((program: Command, io: Io) => void)[] = [
-  registerStart,
-  registerTime,
-  registerSchedules,
-  registerRuns,
-  registerLook,
-  registerFleet,
-  registerKeys,
-  registerAlerts,
-  registerDeploy,
-  registerCompletion,
+const GROUPS: readonly Group[] = [
+  { words: ['dev', 'serve', 'worker', 'init'], register: registerStart },
+  { words: ['next', 'explain'], register: registerTime },
+  { words: ['schedules', 'trigger', 'backfill'], register: registerSchedules },
+  { words: ['runs', 'ops'], register: registerRuns },
+  { words: ['why', 'simulate', 'forecast', 'audit', 'audit-log', 'bench'], register: registerLook },
+  { words: ['queues', 'workers'], register: registerFleet },
+  { words: ['keys'], register: registerKeys },
+  { words: ['alerts', 'alert-rules', 'channels'], register: registerAlerts },
+  { words: ['migrate', 'sync', 'apply', 'doctor'], register: registerDeploy },
+  { words: ['import', 'export'], register: registerCrontab },
+  { words: [], register: registerCompletion },
 ]

@@ -1,6 +1,7 @@
 /** Lets this process import a user's TypeScript as it stands: finds the file that is meant, and takes the types out where the runtime does not; what a file holds is for whoever imports it. */
 import { readFileSync } from 'node:fs'
 import * as modules from 'node:module'
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 
@@ -22,6 +23,8 @@ type Next<Context, Answer> = (what: string, context?: Context) => Answer
 const { registerHooks } = modules as unknown as { registerHooks?: (hooks: object) => void }
 const stripsTypes = Boolean((process.features as { typescript?: unknown }).typescript)
 const OWN = new URL('..', import.meta.url).href
+/** This file by its name, under which it lies in dist/ too: bundled, its own address may be that of another file. */
+const HOOKS = new URL(`./typescript-hook${extname(fileURLToPath(import.meta.url))}`, import.meta.url)
 
 /** What else may be meant by a specifier that leads nowhere: `./x.js` stands for `./x.ts`, as TypeScript has it. */
 export function othersOf(specifier: string): readonly string[] {
@@ -136,5 +139,5 @@ export function allowTypescript(onLoaded: (path: string) => void = () => {}): vo
   }
   const { port1, port2 } = new MessageChannel()
   port1.on('message', told).unref()
-  modules.register(import.meta.url, { data: { port: port2 }, transferList: [port2] })
+  modules.register(HOOKS, { data: { port: port2 }, transferList: [port2] })
 }

@@ -18,12 +18,12 @@ interface Known {
   readonly flags: readonly string[]
 }
 
+let createProgram: (write: (text: string) => void, word?: string) => Command
 let commands: readonly Known[] = []
 let help = ''
 beforeAll(async () => {
   ensureBuilt()
-  const built = pathToFileURL(join(root, 'dist/cli/program.js')).href
-  const { createProgram } = (await import(built)) as { createProgram(write: (text: string) => void): Command }
+  createProgram = (await import(pathToFileURL(join(root, 'dist/cli/program.js')).href)).createProgram
   commands = leavesOf(
     createProgram(() => {}),
     [],
@@ -79,9 +79,17 @@ describe('the help of the program', () => {
     for (const name of topLevel()) expect(help).toMatch(new RegExp(`^ {2}${name}\\b`, 'm'))
   })
 
-  it('says of every command and option what it does', async () => {
-    const built = pathToFileURL(join(root, 'dist/cli/program.js')).href
-    const { createProgram } = (await import(built)) as { createProgram(write: (text: string) => void): Command }
+  it('is the same when only the commands that may be meant are set up', () => {
+    const whole = createProgram(() => {})
+    for (const command of whole.commands) {
+      const part = createProgram(() => {}, command.name())
+      const same = part.commands.find((each) => each.name() === command.name())
+      expect(same?.helpInformation()).toBe(command.helpInformation())
+      if (command.name() !== 'completion') expect(part.commands.length).toBeLessThan(whole.commands.length / 2)
+    }
+  })
+
+  it('says of every command and option what it does', () => {
     const silent = (command: Command): string[] => [
       ...(command.description() === '' ? [command.name()] : []),
       ...command.options
