@@ -1,5 +1,6 @@
 /** Whether results meet what we must reach, and how that is told; the targets themselves stand with the rows, and only the list of those that must be there stands here. */
 
+import { REQUIRED_ROWS as HTTP_ROWS } from './http/targets.mjs'
 import { byCommit, missingParts, ofRow } from './parts.mjs'
 import { aimMet, met } from './report.mjs'
 import { newestOf } from './saved.mjs'
@@ -11,6 +12,7 @@ export const REQUIRED = {
   cron: ['next-five-minutes-new-york', 'next-workdays-new-york', 'next-leap-day-new-york'],
   cli: ['help', 'next'],
   server: SERVER_ROWS,
+  http: HTTP_ROWS,
   core: [
     ...['postgres-fires', 'postgres-create', 'postgres-steady-1000-p50', 'postgres-steady-1000-p99'],
     ...['sqlite-enqueue-bulk', 'sqlite-drain-1', 'sqlite-fires'],

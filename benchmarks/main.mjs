@@ -19,6 +19,7 @@ const BENCHMARKS = {
   cli: () => import('./cli/main.mjs'),
   core: () => import('./core/main.mjs'),
   server: () => import('./server/main.mjs'),
+  http: () => import('./http/main.mjs'),
   scale: () => import('./core/scale.mjs'),
   rivals: () => import('./rivals/main.mjs'),
 }
@@ -34,6 +35,7 @@ const FLAGS = {
   check: { type: 'boolean' },
   store: { type: 'string' },
   part: { type: 'string', multiple: true },
+  seconds: { type: 'string' },
   install: { type: 'boolean' },
 }
 
@@ -51,6 +53,7 @@ function usage() {
     ['npm run bench', `${OURS.join(' and ')}, quick: shows that they work`],
     [`npm run bench -- <${ours.join('|')}> ${flags}`, ''],
     ['npm run bench -- scale --part NAME [--quick | --save]', 'a part alone; put in with those saved before'],
+    ['npm run bench -- http --seconds N', 'calls for so long'],
     [`npm run bench -- rivals ${flags}`, ''],
     ['npm run bench -- rivals --install', ''],
     ['npm run bench -- --check', 'whether the saved results met every target'],
@@ -75,10 +78,12 @@ function readArguments(args) {
     if (values.store !== undefined && (STORELESS.includes(name) || !STORES.includes(values.store))) return null
     // Whether a part alone meets every target cannot be said.
     if (values.part !== undefined && (name !== 'scale' || values.check)) return null
+    const seconds = values.seconds === undefined ? undefined : Number(values.seconds)
+    if (seconds !== undefined && (name !== 'http' || !Number.isInteger(seconds) || seconds < 1)) return null
     // Without a name it is a quick run, or a look at what is saved; figures that mean nothing are neither kept nor judged.
     if (name === undefined && values.check) return alone === 1 ? { check: true } : null
     const quick = values.quick === true || name === undefined
-    return quick && (values.save || values.check) ? null : { ...values, name, quick }
+    return quick && (values.save || values.check) ? null : { ...values, name, quick, seconds }
   } catch {
     return null
   }
@@ -109,10 +114,10 @@ async function run({ name, install = false, ...how }) {
     : measureParts(benchmark, { name, ...how })
 }
 
-async function measure(benchmark, { name, quick, store, json = false, save = false, check = false }) {
+async function measure(benchmark, { name, quick, store, seconds, json = false, save = false, check = false }) {
   // Before it runs: what is edited meanwhile was not measured.
   const about = { benchmark: name, store: store ?? null, measuredAt: new Date().toISOString(), commit: commitFacts() }
-  const found = await benchmark.run({ quick, note, store })
+  const found = await benchmark.run({ quick, note, store, seconds })
   const { rows, versions, settings } = Array.isArray(found) ? { rows: found, versions: benchmark.versions } : found
   const ok = verdict(rows, quick)
   const result = { ...about, quick, ok, machine: machineFacts(), versions, settings, rows }

@@ -41,6 +41,7 @@ export const ERROR_CODES = {
   SQLITE_MISSING: 'this runtime has no SQLite and the package for it is not installed',
   STORE_UNREACHABLE: 'the database cannot be reached',
   STORE_URL_INVALID: 'the address of the store cannot be read',
+  TARGET_REFUSED: 'an address or a header of a target is not allowed',
   TIMING_STUCK: 'a timing answered an occurrence that is not after the one asked from',
   TIMEZONE_UNKNOWN: 'the time zone is not an IANA name',
   WAIT_TIMEOUT: 'a run had not ended when the wait for it was over',

@@ -24,6 +24,7 @@ npm run bench -- cli --save          # the command line, from a cold start
 npm run bench -- core --save         # both stores, beside plain SQL
 npm run bench -- scale --save        # many schedules, much history, many due at once
 npm run bench -- server --save       # answers over HTTP with very much stored
+npm run bench -- http --save         # HTTP calls, how late they arrive
 npm run bench -- rivals --install    # the other schedulers, once
 npm run bench -- rivals --save       # the race
 npm run bench -- --check             # fails when a target is missed

@@ -33,6 +33,7 @@ function bodyOf(results, shown) {
     ...storeSections(of('core'), (name) => `Everytick on ${name}`),
     ...storeSections(of('scale'), (name) => `Scale on ${name}`),
     ...storeSections(of('server'), (name) => `The server on ${name}`),
+    ...storeSections(of('http'), (name) => `HTTP calls from ${name}`),
     ...growthSection(results, shown),
     ...of('cron').flatMap(({ rows }) => ['## The time engine', figuresTable(namedRows(rows))]),
     ...of('cli').flatMap(({ rows }) => ['## The command line', figuresTable(namedRows(rows))]),

@@ -44,3 +44,30 @@ export const environmentWith = (besides: Readonly<Record<string, string>>): Node
   ...process.env,
   ...besides,
 })
+
+const SECRET = 'EVERYTICK_SECRET_'
+const HOSTS = '_HOSTS'
+
+/**
+ * EVERYTICK_SECRET_<NAME>: what schedules may name instead of saying it. Where there is EVERYTICK_SECRET_<NAME>_HOSTS too, a
+ * list separated by commas, only these are told.
+ */
+export function namedSecrets(): Record<string, string | { value: string; hosts: string[] }> {
+  const found = Object.entries(process.env).filter(([key, value]) => key.startsWith(SECRET) && value)
+  const values = new Map(found.map(([key, value]) => [key.slice(SECRET.length), value!]))
+  const isHosts = (name: string): boolean => name.endsWith(HOSTS) && values.has(name.slice(0, -HOSTS.length))
+  const names = [...values.keys()].filter((name) => name !== '' && !isHosts(name))
+  return Object.fromEntries(
+    names.map((name) => {
+      // Also when it is empty: that is refused then, and not read as any host.
+      const [value, hosts] = [values.get(name)!, process.env[`${SECRET}${name}${HOSTS}`]]
+      return [name, hosts === undefined ? value : { value, hosts: hosts.split(',').map((host) => host.trim()) }]
+    }),
+  )
+}
+
+const FOR_COMMANDS = /^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LANGUAGE|LC_[A-Z]+)$/
+
+/** What commands may know of our environment: where things are and how people here write, and no secret. */
+export const commandEnvironment = (): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => FOR_COMMANDS.test(name)))

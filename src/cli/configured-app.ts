@@ -1,8 +1,10 @@
 /** The app that a configuration describes, on the database that was meant; starting it is the command's matter. */
+import type { Job } from '../job.ts'
 import type { EverytickOptions } from '../scheduler/settings.ts'
 import { type Everytick, everytick } from '../scheduler.ts'
 import { whereabouts } from './config.ts'
 import { inFile, type LoadedConfig, optionsOf } from './config-file.ts'
+import { alongside } from './target-jobs.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface AppWishes {
@@ -12,12 +14,16 @@ export interface AppWishes {
   readonly defaults?: Partial<EverytickOptions>
   /** Stands before it. */
   readonly overrides?: Partial<EverytickOptions>
+  /** Besides those of the file. */
+  readonly jobs?: readonly Job[]
 }
 
-export function configuredApp(loaded: LoadedConfig, { db, defaults = {}, overrides = {} }: AppWishes): Everytick {
+export function configuredApp(loaded: LoadedConfig, wishes: AppWishes): Everytick {
+  const { db, defaults = {}, overrides = {}, jobs = [] } = wishes
   const { app, file } = loaded
   if (app) {
-    const refused = db === undefined ? Object.keys(overrides)[0] : 'db'
+    const [job] = jobs
+    const refused = db === undefined ? (Object.keys(overrides)[0] ?? (job && optionOf(job))) : 'db'
     if (refused === undefined) return app
     throw new UsageError(`${file} exports an app, which --${refused} cannot change any more`, {
       hint: `leave out --${refused}, or export the options of the app with defineConfig`,
@@ -25,5 +31,8 @@ export function configuredApp(loaded: LoadedConfig, { db, defaults = {}, overrid
   }
   const said = db ?? whereabouts().db
   const options = optionsOf(loaded, said === undefined ? {} : { said })
-  return inFile(file, () => everytick({ ...defaults, ...options, ...overrides }))
+  const all = alongside(options.jobs, jobs)
+  return inFile(file, () => everytick({ ...defaults, ...options, jobs: all, ...overrides }))
 }
+
+const optionOf = ({ name }: Job): string => (name === 'command' ? 'allow-command' : name)

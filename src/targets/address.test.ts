@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isPublicAddress } from './address.ts'
+import { isPublicAddress, isWithin, kindOfAddress, readRange } from './address.ts'
 
 describe('an address', () => {
   it.each([
@@ -25,6 +25,8 @@ describe('an address', () => {
     '2001:200::1',
     '2a00:1450:4001:82a::200e',
     '3ffe::1',
+    '64:ff9b::8.8.8.8',
+    '168.63.129.15',
   ])('%s is public', (address) => expect(isPublicAddress(address)).toBe(true))
 
   it.each([
@@ -71,10 +73,58 @@ describe('an address', () => {
     ['6to4', '2002:7f00:1::'],
     ['Teredo', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
     ['discard', '100::1'],
+    ['NAT64 of a house', '64:ff9b:1::8.8.8.8'],
+    ['metadata of a cloud, though it looks public', '168.63.129.16'],
     ['no address', 'localhost'],
     ['no address', ''],
     ['no address to Node', '2130706433'],
     ['no address to Node', '0x7f.1'],
     ['no address to Node', '0177.0.0.1'],
   ])('that is %s (%s) is not public', (_, address) => expect(isPublicAddress(address)).toBe(false))
+})
+
+describe('an address that is not public', () => {
+  it.each([
+    ['127.0.0.1', 'private'],
+    ['::1', 'private'],
+    ['10.1.2.3', 'private'],
+    ['100.64.0.1', 'private'],
+    ['fd12::1', 'private'],
+    ['169.254.169.254', 'special'],
+    ['100.100.100.200', 'special'],
+    ['fd00:ec2::254', 'special'],
+    ['fd20:ce::254', 'special'],
+    ['fe80::1', 'special'],
+    ['0.0.0.0', 'special'],
+    ['::', 'special'],
+    ['224.0.0.1', 'special'],
+    ['ff02::1', 'special'],
+    ['::ffff:10.1.2.3', 'special'],
+    ['64:ff9b::10.1.2.3', 'special'],
+    ['2002:a01:203::', 'special'],
+    ['localhost', null],
+  ])('is of a kind: %s is %s', (address, kind) => expect(kindOfAddress(address)).toBe(kind))
+})
+
+describe('a range', () => {
+  it.each([
+    ['10.0.0.0/8', '10.255.255.255', true],
+    ['10.0.0.0/8', '11.0.0.0', false],
+    ['10.9.9.9/8', '10.1.1.1', true],
+    ['10.1.2.3', '10.1.2.3', true],
+    ['10.1.2.3', '10.1.2.4', false],
+    ['10.1.2.3/32', '10.1.2.4', false],
+    ['0.0.0.0/0', '8.8.8.8', true],
+    ['0.0.0.0/0', '::1', false],
+    ['fd00::/8', 'fdff::1', true],
+    ['fd00::/8', 'fe00::1', false],
+    ['::/0', '127.0.0.1', false],
+    ['127.0.0.0/8', '::ffff:127.0.0.1', false],
+    ['10.0.0.0/8', 'ten.example', false],
+  ])('%s holds %s: %s', (range, address, holds) => expect(isWithin(address, [readRange(range)!])).toBe(holds))
+
+  it.each(['', '10.0.0.0/33', '::/129', '10.0.0.0/', '10.0.0.0/-1', '10.0.0.0/8/8', '10.0.0/8', 'fe80::1%eth0', 'x/8'])(
+    'is not written as "%s"',
+    (text) => expect(readRange(text)).toBeNull(),
+  )
 })

@@ -13,9 +13,10 @@ import type { Io } from '../io.ts'
 import { printable, type View } from '../print.ts'
 import { type Problem, problemText } from '../problem.ts'
 import { readPort, readSeconds } from '../read-number.ts'
+import { type TargetOptions, targetJobs } from '../target-jobs.ts'
 import { UsageError } from '../usage-error.ts'
 
-export interface DevOptions {
+export interface DevOptions extends TargetOptions {
   readonly config?: string
   readonly db?: string
   readonly port?: string
@@ -28,13 +29,15 @@ const HOUR_MS = 3_600_000
 
 export async function dev(options: DevOptions, io: Io): Promise<void> {
   const seconds = readSeconds(options.seconds)
+  // What is wrong here no change of a file would mend.
+  targetJobs(options, true)
   const front = await openDoor(options.port === undefined ? null : readPort(options.port), io)
   const view = await io.view()
   const url = `http://localhost:${front.port}`
   let failure: Problem | null = null
   let isUp = false
   const project = createProject({
-    setting: { config: options.config ?? null, db: options.db ?? null, url, keys: io.around.asks },
+    setting: { config: options.config ?? null, db: options.db ?? null, url, keys: io.around.asks, targets: options },
     lead: front.lead,
     onFile: (path) => files.add(path),
     onProblem(problem) {

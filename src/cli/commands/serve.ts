@@ -1,4 +1,4 @@
-/** `everytick serve`: the REST interface and the planner on a database; it knows the jobs of a configuration, and carries them out only when asked to. */
+/** `everytick serve`: the REST interface and the planner on a database; it knows the jobs of a configuration and those it was told to bring, and carries them out only when asked to. */
 import { coreOf } from '../../scheduler/core.ts'
 import { createKeys } from '../../server/keys.ts'
 import { serve as listen } from '../../server/listen.ts'
@@ -9,9 +9,10 @@ import { loadConfig } from '../config-file.ts'
 import { configuredApp } from '../configured-app.ts'
 import { printable, type View } from '../print.ts'
 import { readPort } from '../read-number.ts'
+import { type TargetOptions, targetJobs } from '../target-jobs.ts'
 import { UsageError } from '../usage-error.ts'
 
-export interface ServeOptions {
+export interface ServeOptions extends TargetOptions {
   readonly config?: string
   readonly db?: string
   readonly host: string
@@ -26,12 +27,14 @@ export interface ServeOptions {
 export async function serve(options: ServeOptions, view: View, write: (text: string) => void): Promise<void> {
   const port = readPort(options.port)
   const role = readRole(options.role)
+  const added = targetJobs(options, role === 'all')
   const loaded = await loadConfig(options.config)
   const { file, jobsFile } = loaded
   const isBare = file === null && jobsFile === null
   // Without code of its own it looks after nobody's schedules; and jobs that it does not have may be those of a worker.
   const app = configuredApp(loaded, {
     db: options.db,
+    jobs: added,
     defaults: { foreignJobs: true, ...(isBare && { name: 'server' }) },
   })
   const core = coreOf(app)
@@ -53,7 +56,9 @@ export async function serve(options: ServeOptions, view: View, write: (text: str
   const { bold, dim } = view.colours
   const { name } = await core.store()
   write(`${bold(`everytick ${ownVersion()}`)}  ${printable(name)}\n`)
-  if (!isBare) write(`  jobs  ${core.settings.ownJobs.size} in ${printable(jobsFile ?? file!)}\n`)
+  const own = core.settings.ownJobs.size - added.length
+  const jobs = [...(isBare ? [] : [`${own} in ${printable(jobsFile ?? file!)}`]), ...added.map((job) => job.name)]
+  if (jobs.length > 0) write(`  jobs  ${jobs.join(', ')}\n`)
   write(`  api   ${url}/api/v1\n  docs  ${url}/api/docs\n`)
   if (!hasKeys) {
     const invite = await createSessions(core, keys).invite()

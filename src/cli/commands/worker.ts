@@ -1,4 +1,4 @@
-/** `everytick worker`: carries out runs of the jobs of a configuration, until it is asked to stop; then no new ones, and those under way may finish. */
+/** `everytick worker`: carries out runs of the jobs of a configuration, and of those it was told to bring, until it is asked to stop; then no new ones, and those under way may finish. */
 import { coreOf } from '../../scheduler/core.ts'
 import type { QueueOption } from '../../scheduler/read-queues.ts'
 import { asked } from '../asked.ts'
@@ -7,9 +7,10 @@ import { type LoadedConfig, loadConfig } from '../config-file.ts'
 import { configuredApp } from '../configured-app.ts'
 import { printable, type View } from '../print.ts'
 import { readSeconds } from '../read-number.ts'
+import { type TargetOptions, targetJobs } from '../target-jobs.ts'
 import { UsageError } from '../usage-error.ts'
 
-export interface WorkerOptions {
+export interface WorkerOptions extends TargetOptions {
   readonly config?: string
   readonly db?: string
   readonly queues?: string
@@ -21,15 +22,16 @@ const AT_ONCE = 10
 
 export async function worker(options: WorkerOptions, view: View, write: (text: string) => void): Promise<void> {
   const seconds = readSeconds(options.seconds)
+  const jobs = targetJobs(options, true)
   const loaded = await loadConfig(options.config)
   const queues = options.queues === undefined ? null : queuesOf(options.queues, loaded)
-  const app = configuredApp(loaded, { db: options.db, overrides: queues === null ? {} : { queues } })
+  const app = configuredApp(loaded, { db: options.db, jobs, overrides: queues === null ? {} : { queues } })
   const core = coreOf(app)
   const { ownJobs, queues: taken } = core.settings
   if (ownJobs.size === 0) {
     await app.stop()
     throw new UsageError('there are no jobs to carry out', {
-      hint: `name them in ${loaded.file ?? 'everytick.config.ts'}, or export them from jobs.ts`,
+      hint: `name them in ${loaded.file ?? 'everytick.config.ts'}, export them from jobs.ts, or pass --http or --allow-command`,
     })
   }
   await app.start({ role: 'worker' })

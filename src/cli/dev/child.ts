@@ -52,8 +52,8 @@ async function load(given: DevSetting): Promise<void> {
 }
 
 async function go(): Promise<void> {
-  const { db, url, keys, first } = setting!
-  const made = await openDevApp(loaded!, db)
+  const { db, url, keys, first, targets } = setting!
+  const made = await openDevApp(loaded!, { db, targets })
   const { app } = made
   const core = coreOf(app)
   end = async () => {
@@ -64,7 +64,7 @@ async function go(): Promise<void> {
   const head = {
     ...{ version: ownVersion(), file: loaded!.file, jobsFile: loaded!.jobsFile, url, keys, synced },
     ...{ store: made.store, isNew: made.isNew, openedMs: made.openedMs, aheadMs: made.aheadMs, demo: made.demo },
-    ...{ jobs: core.settings.ownJobs.size, schedules: core.settings.schedules.length },
+    ...{ jobs: core.settings.ownJobs.size - made.added, schedules: core.settings.schedules.length },
   }
   write(first ? headText(head, view) : reloadedText(head, view))
   const lines = liveLines(core, view, write)

@@ -10,6 +10,8 @@ import { openSqlite } from '../../store/sqlite/store.ts'
 import { systemClock } from '../../time/clock.ts'
 import { systemTimers } from '../../time/timers.ts'
 import { inFile, type LoadedConfig, optionsOf } from '../config-file.ts'
+import { DEV_FILE } from '../project-store.ts'
+import { alongside, besides, type TargetOptions, targetJobs } from '../target-jobs.ts'
 import { UsageError } from '../usage-error.ts'
 import { DEMO } from './demo-project.ts'
 import { aheadOf, movedClock } from './moved-clock.ts'
@@ -21,38 +23,55 @@ export interface DevApp {
   readonly isNew: boolean
   readonly openedMs: number
   readonly demo: boolean
+  /** How many jobs are neither the user's nor of the demonstration. */
+  readonly added: number
   /** The file whose clock can be put ahead; null when it cannot, because the clock is somebody else's. */
   readonly clockOf: string | null
   readonly aheadMs: number
   close(): Promise<void>
 }
 
-const FOLDER = '.everytick'
-const DATABASE = `sqlite:${join(FOLDER, 'dev.db')}`
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const noSignal = (): (() => void) => () => {}
 
-export async function openDevApp(loaded: LoadedConfig, db: string | null): Promise<DevApp> {
+export interface DevWishes {
+  readonly db: string | null
+  readonly targets: TargetOptions
+}
+
+export async function openDevApp(loaded: LoadedConfig, { db, targets }: DevWishes): Promise<DevApp> {
   const { app, file } = loaded
   if (app && db !== null)
     throw new UsageError(`${file} exports an app, which has a database of its own`, {
       hint: 'leave out --db, or export the options of the app with defineConfig',
     })
+  if (app && targets.allowCommand)
+    throw new UsageError(`${file} exports an app, which --allow-command cannot change any more`, {
+      hint: 'put command({ allow: … }) among its jobs',
+    })
   if (app) return givenApp(app)
   const demo = (loaded.options.jobs ?? []).length === 0 && (loaded.options.schedules ?? []).length === 0
-  const said = optionsOf(loaded, { fallback: DATABASE, ...(db === null ? {} : { said: db }) })
+  const said = optionsOf(loaded, { fallback: `sqlite:${DEV_FILE}`, ...(db === null ? {} : { said: db }) })
   // What happens is told line by line already.
-  const options = { logger: quiet, ...said, ...(demo ? DEMO : {}) }
+  const project = { logger: quiet, ...said, ...(demo ? DEMO : {}) }
+  const added = besides(project.jobs, targetJobs(targets, true))
+  const options = { ...project, jobs: alongside(project.jobs, added) }
   const address = typeof options.store === 'string' ? readStoreAddress(options.store) : null
   const made = address?.kind === 'sqlite' ? await onFile(options, address.path) : await elsewhere(options)
-  return { ...made, demo, app: inFile(file ?? loaded.jobsFile, () => createApp(made.options, made.seams)) }
+  return {
+    ...made,
+    demo,
+    added: added.length,
+    app: inFile(file ?? loaded.jobsFile, () => createApp(made.options, made.seams)),
+  }
 }
 
 async function givenApp(app: Everytick): Promise<DevApp> {
   const startedAt = systemClock.elapsed()
   const { name } = await coreOf(app).store()
   const openedMs = systemClock.elapsed() - startedAt
-  return { app, store: name, isNew: false, openedMs, demo: false, clockOf: null, aheadMs: 0, close: async () => {} }
+  const fixed = { isNew: false, demo: false, added: 0, clockOf: null, aheadMs: 0 }
+  return { ...fixed, app, store: name, openedMs, close: async () => {} }
 }
 
 async function onFile(options: EverytickOptions, path: string) {
@@ -83,7 +102,7 @@ async function elsewhere(options: EverytickOptions) {
 
 function makeFolder(path: string): void {
   const folder = dirname(path)
-  const isOurs = folder === FOLDER && !existsSync(folder)
+  const isOurs = folder === dirname(DEV_FILE) && !existsSync(folder)
   mkdirSync(folder, { recursive: true })
   // Nobody means to commit a database.
   if (isOurs) writeFileSync(join(folder, '.gitignore'), '*\n')

@@ -1,5 +1,6 @@
 /** What the process at the terminal and the one that runs the user's code tell each other. */
 import type { Problem } from '../problem.ts'
+import type { TargetOptions } from '../target-jobs.ts'
 
 /** What the user's code is run with. */
 export interface DevSetting {
@@ -11,6 +12,8 @@ export interface DevSetting {
   readonly keys: boolean
   /** Whether this is the start, and not a reload. */
   readonly first: boolean
+  /** What is brought besides the jobs of the project. */
+  readonly targets: TargetOptions
 }
 
 export type ToChild =

@@ -5,6 +5,7 @@ import type { InitOptions } from '../commands/init.ts'
 import type { ServeOptions } from '../commands/serve.ts'
 import type { WorkerOptions } from '../commands/worker.ts'
 import type { Io } from '../io.ts'
+import { withDefaultTargets, withTargets } from './target-options.ts'
 
 const CONFIG = [
   '--config <path>',
@@ -16,21 +17,23 @@ const DB = [
 ] as const
 
 export function registerStart(program: Command, io: Io): void {
-  program
+  const dev = program
     .command('dev')
     .description('run the jobs of this folder on SQLite, with the interface, and load them anew when they change')
     .option(...CONFIG)
     .option('--db <address>', 'another database than that of the configuration or .everytick/dev.db')
     .option('--port <number>', 'where to listen on this machine (default: 4410, or a free one); 0 takes a free one')
     .option('--seconds <number>', 'stop by itself after so long')
-    .action(async (options: DevOptions) => {
-      const { dev } = await import('../commands/dev.ts')
-      await dev(options, io)
-    })
+  withDefaultTargets(dev).action(async (options: DevOptions) => {
+    const { dev } = await import('../commands/dev.ts')
+    await dev(options, io)
+  })
 
-  program
+  const serve = program
     .command('serve')
-    .description('serve the REST interface and plan; with --role all also carry out the jobs of the configuration')
+    .description(
+      'serve the REST interface and plan; with --role all also carry out the jobs of the configuration, and those named here',
+    )
     .option(...CONFIG)
     .option(...DB)
     .option('--host <address>', 'where to listen', '127.0.0.1')
@@ -39,22 +42,22 @@ export function registerStart(program: Command, io: Io): void {
     .option('--setup', 'start without keys and print a link that makes the first one, once')
     .option('--public-metrics', 'let anybody read /metrics')
     .option('--public-docs', 'let anybody read the OpenAPI document and its page')
-    .action(async (options: ServeOptions) => {
-      const [{ serve }, shown] = await Promise.all([import('../commands/serve.ts'), io.view()])
-      await serve(options, shown, io.write)
-    })
+  withTargets(serve).action(async (options: ServeOptions) => {
+    const [{ serve }, shown] = await Promise.all([import('../commands/serve.ts'), io.view()])
+    await serve(options, shown, io.write)
+  })
 
-  program
+  const worker = program
     .command('worker')
-    .description('carry out runs of the jobs of the configuration; planning is left to others')
+    .description('carry out runs of the jobs of the configuration, and of those named here; planning is left to others')
     .option(...CONFIG)
     .option(...DB)
     .option('--queues <names>', 'take only from these, separated by commas')
     .option('--seconds <number>', 'stop by itself after so long')
-    .action(async (options: WorkerOptions) => {
-      const [{ worker }, shown] = await Promise.all([import('../commands/worker.ts'), io.view()])
-      await worker(options, shown, io.write)
-    })
+  withTargets(worker).action(async (options: WorkerOptions) => {
+    const [{ worker }, shown] = await Promise.all([import('../commands/worker.ts'), io.view()])
+    await worker(options, shown, io.write)
+  })
 
   program
     .command('init [folder]')

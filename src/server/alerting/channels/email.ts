@@ -1,6 +1,7 @@
 /** Tells people by e-mail over SMTP; the mail server's name is resolved once and checked like any other address that somebody typed. */
 import { isIP } from 'node:net'
-import { checkedAddresses } from '../http-send.ts'
+import { EverytickError } from '../../../errors.ts'
+import { createGuard } from '../../../targets/guard/guard.ts'
 import { type Delivery, linesOf, type Send, subjectOf } from '../message.ts'
 
 export interface EmailConfig {
@@ -18,16 +19,15 @@ export interface EmailConfig {
 const TIMEOUT_MS = 10_000
 
 export function email(config: EmailConfig, { allowPrivate }: { readonly allowPrivate: boolean }): Send {
+  const guard = createGuard({ allowPrivate })
   return async (outgoing): Promise<Delivery> => {
     const { host, port, secure, user, password, from, to } = config
     try {
-      const signal = AbortSignal.timeout(TIMEOUT_MS)
-      const addresses = await checkedAddresses(host, { allowPrivate, signal })
-      if (typeof addresses === 'string') return { ok: false, error: addresses }
+      const [first] = await guard.addresses({ host, port: String(port) }, AbortSignal.timeout(TIMEOUT_MS))
       // Loaded when the first mail is sent: most servers send none.
       const { createTransport } = await import('nodemailer')
       const transport = createTransport({
-        host: addresses[0]!.address,
+        host: first!.address,
         port,
         secure,
         // A password goes over an encrypted connection or not at all.
@@ -62,6 +62,7 @@ export function email(config: EmailConfig, { allowPrivate }: { readonly allowPri
 
 /** What the mail server said may quote the password; its code and the kind of failure do not. */
 function reasonOf(error: unknown): string {
+  if (error instanceof EverytickError) return error.message
   const { code, responseCode, name } = error as { code?: unknown; responseCode?: unknown; name?: unknown }
   if (name === 'TimeoutError') return 'there was no answer in time'
   const words = [code, responseCode].filter((each) => typeof each === 'string' || typeof each === 'number').join(' ')

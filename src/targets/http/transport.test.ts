@@ -1,0 +1,20 @@
+/** Failures by their codes, and by nothing that others wrote into them. */
+import { expect, it } from 'vitest'
+import { transportFailure } from './transport.ts'
+
+const withCode = (code: unknown, cause?: unknown): Error =>
+  Object.assign(new Error('connect to 10.1.2.3:80/secret', { cause }), { code })
+
+it.each([
+  [withCode('ECONNREFUSED'), 'ECONNREFUSED', 'nobody listens there (ECONNREFUSED)'],
+  [withCode(undefined, withCode('ENOTFOUND')), 'ENOTFOUND', 'the name has no address (ENOTFOUND)'],
+  [withCode('CERT_HAS_EXPIRED'), 'CERT_HAS_EXPIRED', 'the call failed (CERT_HAS_EXPIRED)'],
+  [new DOMException('', 'TimeoutError'), 'ETIMEDOUT', 'nobody answered the connection (ETIMEDOUT)'],
+  [Object.assign(withCode('HPE_7'), { name: 'HTTPParserError' }), 'NOT_HTTP', 'the answer is not HTTP (NOT_HTTP)'],
+  [withCode('http://secret/'), 'UNKNOWN', 'the call failed (UNKNOWN)'],
+  [withCode(7), 'UNKNOWN', 'the call failed (UNKNOWN)'],
+  ['secret', 'UNKNOWN', 'the call failed (UNKNOWN)'],
+  [null, 'UNKNOWN', 'the call failed (UNKNOWN)'],
+])('a failure is told by its code', (error, reason, message) => {
+  expect(transportFailure(error)).toEqual({ reason, message })
+})
