@@ -27,13 +27,13 @@ export interface Backend {
   close(): Promise<void>
 }
 
-/** What was said, else what the environment says; `fallback` is what a configuration file names. */
-export async function openBackend(options: BackendOptions, fallback?: string): Promise<Backend> {
-  const { url, db, token } = whereOf(options, fallback)
+export async function openBackend(options: BackendOptions): Promise<Backend> {
+  const { url, db, token } = await whereOf(options)
   return url === undefined ? onDatabase(db!, options.migrate ?? true) : onServer(url, token)
 }
 
-export function whereOf(options: BackendOptions, fallback?: string): BackendOptions {
+/** What was said, else what the environment says, else what the project in this folder has. */
+export async function whereOf(options: BackendOptions): Promise<BackendOptions> {
   const around = whereabouts()
   if (options.url !== undefined && options.db !== undefined)
     throw new UsageError('--url and --db exclude each other', { hint: 'leave out one of them' })
@@ -43,7 +43,7 @@ export function whereOf(options: BackendOptions, fallback?: string): BackendOpti
   if (options.url !== undefined) return said({ url: options.url })
   if (options.db !== undefined) return { db: options.db }
   if (around.url !== undefined) return said({ url: around.url })
-  const db = around.db ?? fallback
+  const db = around.db ?? (await (await import('./project-store.ts')).projectStore())
   if (db !== undefined) return { db }
   throw new UsageError('nobody said which server or database is meant', {
     hint: 'pass --url or --db, or set EVERYTICK_URL and EVERYTICK_TOKEN, or DATABASE_URL',

@@ -35,6 +35,36 @@ export default { jobs: [work], schedules: [schedule({ key: 'work', every: every 
 /** Where the database does not matter. */
 const MEMORY = ['--db', 'sqlite::memory:']
 
+describe('a command that was told of no database', () => {
+  it('asks that of the configuration in its folder, else that of dev', async () => {
+    const make = async (folder: string, name: string): Promise<void> => {
+      mkdirSync(dirname(join(folder, name)), { recursive: true })
+      const app = createApp({ store: `sqlite:${join(folder, name)}`, jobs: [], foreignJobs: true })
+      await app.schedules.create({ key: `in-${name.replaceAll(/\W/g, '-')}`, every: '1h', job: 'work' })
+      await app.stop()
+    }
+    const configured = project({
+      'everytick.config.ts': `export default { store: 'sqlite:own.db' as string, jobs: [] }`,
+    })
+    const plain = project({})
+    await Promise.all([
+      make(configured, 'own.db'),
+      make(configured, '.everytick/dev.db'),
+      make(plain, '.everytick/dev.db'),
+    ])
+    const listed = await Promise.all(
+      [configured, plain].map(async (cwd) => {
+        const { ended, shown } = everytick(['schedules', 'ls'], { cwd })
+        return [await ended, shown().split('\t')[0]]
+      }),
+    )
+    expect(listed).toEqual([
+      [0, 'in-own-db'],
+      [0, 'in--everytick-dev-db'],
+    ])
+  })
+})
+
 describe('a configuration', () => {
   it.each<[string, Record<string, string>]>([
     ['in TypeScript, with ./x.js written for ./x.ts', { 'everytick.config.ts': CONFIG, 'jobs/work.ts': JOB }],

@@ -88,7 +88,8 @@ const env = { ...around, NO_COLOR: '1', FORCE_COLOR: '0' }
 
 /** Not in the way of a server in this process, as a synchronous one would be. */
 export function runProgram(args: readonly string[]): Promise<Ending> {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  // In a folder where no project is.
+  const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: tmpdir(), env, stdio: ['ignore', 'pipe', 'pipe'] })
   return endOf(child)
 }
 

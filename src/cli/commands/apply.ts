@@ -19,7 +19,7 @@ export interface ApplyOptions extends BackendOptions, JsonOption {
   readonly dryRun?: boolean
 }
 
-interface Stored {
+export interface Stored {
   readonly id: string
   readonly workspace: string
   readonly key: string
@@ -27,7 +27,7 @@ interface Stored {
   readonly warnings?: readonly { readonly text: string }[]
 }
 
-interface Planned {
+export interface Planned {
   readonly declared: readonly Declared[]
   readonly rehearsals: readonly Rehearsal[]
   readonly pruned: readonly Stored[]
@@ -41,24 +41,27 @@ export async function apply(options: ApplyOptions, io: Io): Promise<void> {
   if (tag !== undefined) refuseUntagged(declared, tag)
   await withBackend(options, async (backend) => {
     const rehearsals = await rehearseAll(backend, declared)
-    const pruned = tag === undefined ? [] : await surplus(backend, tag, rehearsals)
+    const pruned = tag === undefined ? [] : await surplus(backend, { tag }, rehearsals)
     if (!dryRun && pruned.length > 0) await askYes(io, `removes ${namesOf(pruned)}`, { yes: options.yes ?? false })
     if (!dryRun) await write(backend, { declared, rehearsals, pruned }, io)
-    const changes = [
-      ...rehearsals,
-      ...pruned.map(({ workspace, key }) => ({ workspace, key, action: 'remove' as const })),
-    ]
-    await answer(changes, { ...options, io }, (all, view) =>
-      changesText(
-        all.filter((each): each is Extract<typeof each, ShownChange> => each.action !== 'none'),
-        view,
-      ),
-    )
+    const changes = changesOf({ rehearsals, pruned })
+    await answer(changes, { ...options, io }, (all, view) => changesText(all.filter(isChange), view))
     const same = rehearsals.filter(({ action }) => action === 'none').length
     const ended = dryRun ? 'nothing was written' : `${changes.length - same} applied`
     io.note(`${same > 0 ? `${same} unchanged, ` : ''}${ended}\n`)
   })
 }
+
+type Removal = Pick<ShownChange, 'workspace' | 'key'> & { readonly action: 'remove' }
+
+/** One entry for each, those that stay as they are included. */
+export const changesOf = ({ rehearsals, pruned }: Omit<Planned, 'declared'>): readonly (Rehearsal | Removal)[] => [
+  ...rehearsals,
+  ...pruned.map(({ workspace, key }) => ({ workspace, key, action: 'remove' as const })),
+]
+
+export const isChange = (each: Rehearsal | Removal): each is Extract<Rehearsal | Removal, ShownChange> =>
+  each.action !== 'none'
 
 /** What the file does not tag now could never be pruned by it later. */
 function refuseUntagged(declared: readonly Declared[], tag: string): void {
@@ -70,21 +73,25 @@ function refuseUntagged(declared: readonly Declared[], tag: string): void {
 }
 
 /** Those with the tag that the file has not; what code declares is code's to take away. */
-async function surplus(backend: Backend, tag: string, wanted: readonly Rehearsal[]): Promise<readonly Stored[]> {
+export async function surplus(
+  backend: Backend,
+  among: { readonly tag: string; readonly workspace?: string },
+  wanted: readonly Rehearsal[],
+): Promise<readonly Stored[]> {
   const limit = Number.POSITIVE_INFINITY
-  const { items } = await listed<Stored>(backend, '/schedules', { query: { tag, source: 'api' }, limit })
+  const { items } = await listed<Stored>(backend, '/schedules', { query: { ...among, source: 'api' }, limit })
   const names = new Set(wanted.map(({ workspace, key }) => JSON.stringify([workspace, key])))
   return items.filter(({ workspace, key }) => !names.has(JSON.stringify([workspace, key])))
 }
 
 const MAX_NAMED = 5
 
-function namesOf(some: readonly Stored[]): string {
+export function namesOf(some: readonly Stored[]): string {
   const names = some.slice(0, MAX_NAMED).map(scheduleText)
   return [...names, ...(some.length > MAX_NAMED ? [`${some.length - MAX_NAMED} more`] : [])].join(', ')
 }
 
-async function write(backend: Backend, { declared, rehearsals, pruned }: Planned, io: Io): Promise<void> {
+export async function write(backend: Backend, { declared, rehearsals, pruned }: Planned, io: Io): Promise<void> {
   const puts = rehearsals.flatMap((rehearsal, i) =>
     rehearsal.action === 'none' ? [] : [{ rehearsal, body: declared[i]!.body }],
   )

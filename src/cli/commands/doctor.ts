@@ -17,7 +17,7 @@ interface Diagnosis {
 }
 
 export async function doctor(options: DoctorOptions, io: Io): Promise<void> {
-  const { db } = whereOf(options)
+  const { db } = await whereOf(options)
   // A look must not make what it looks for.
   if (db !== undefined) refuseMissingFile(db)
   const diagnosis = await diagnosisOf(options)

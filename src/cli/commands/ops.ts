@@ -55,7 +55,7 @@ export async function watchOperation({ backend, io }: Desk, what: Watched, optio
   const path = `/operations/${segment(what.id)}`
   const look = (): Promise<OperationBody> => backend.ask<OperationBody>('GET', path)
   await look()
-  const { db } = whereOf(options)
+  const { db } = await whereOf(options)
   const worker = db === undefined ? null : await (await import('./ops-work.ts')).openWorker(db)
   const bar = barOn(process.stderr)
   const first = { done: 0, elapsed: systemClock.elapsed() }

@@ -1,0 +1,73 @@
+/** Says when a stored schedule fires in the five fields of a crontab, or why no crontab can say it. */
+import { compileCron } from '../../schedule/cron.ts'
+import { readCron } from '../../schedule/cron-expression.ts'
+import type { Field, Item } from '../../schedule/cron-field.ts'
+import { formatDuration, parseDuration } from '../../time/duration.ts'
+import { intervalFields } from './interval-fields.ts'
+
+/** What of a schedule, as REST answers it, decides when it fires. */
+export interface StoredTiming {
+  readonly cron?: string
+  readonly timezone?: string
+  readonly every?: string
+  readonly at?: string
+  readonly any?: readonly unknown[]
+  readonly startAt?: string | null
+  readonly endAt?: string | null
+  readonly exclude?: readonly unknown[]
+  readonly maxRuns?: number | null
+}
+
+export type Said = { readonly time: string; readonly zone: string } | { readonly reason: string }
+
+export function sayTiming(timing: StoredTiming, { now, seed }: { readonly now: number; readonly seed: string }): Said {
+  const bound = boundOf(timing, now)
+  if (bound !== null) return { reason: bound }
+  const { cron, every, at, timezone = 'UTC' } = timing
+  if (every !== undefined) return sayInterval(parseDuration(every))
+  if (cron === undefined) return { reason: at === undefined ? 'it has several rules' : `it runs once, at ${at}` }
+  const tree = readCron(cron, seed)
+  if (tree.kind === 'every') return sayInterval(parseDuration(tree.duration))
+  // Checked against the zone too: what this version cannot read, it does not write.
+  compileCron(cron, { timezone, seed })
+  return cron.trim().startsWith('@')
+    ? { time: cron.trim().toLowerCase(), zone: timezone }
+    : sayFields(tree.fields, timezone)
+}
+
+function boundOf({ startAt, endAt, exclude = [], maxRuns }: StoredTiming, now: number): string | null {
+  if (exclude.length > 0) return 'it has exclusions'
+  if (endAt) return `it ends at ${endAt}`
+  if (startAt && Date.parse(startAt) > now) return `it begins at ${startAt}`
+  return maxRuns ? `it ends after ${maxRuns} runs` : null
+}
+
+function sayInterval(everyMs: number): Said {
+  const time = intervalFields(everyMs)
+  if (time !== null) return { time, zone: 'UTC' }
+  return { reason: `an interval of ${formatDuration(everyMs)} does not fill an hour, a day or a week evenly` }
+}
+
+function sayFields([second, ...fields]: readonly Field[], zone: string): Said {
+  if (second!.text !== '0') return { reason: 'it has seconds' }
+  const strange = fields.flatMap(({ items }) => items).find(({ kind }) => OURS.has(kind))
+  if (strange) return { reason: 'it uses L, W or #' }
+  return { time: fields.map(fieldText).join(' '), zone }
+}
+
+const OURS: ReadonlySet<Item['kind']> = new Set([
+  ...(['last-day', 'last-workday', 'near-workday', 'last-weekday', 'nth-weekday'] as const),
+])
+
+/** As it was written, unless cron reads that otherwise. */
+const fieldText = ({ text, items }: Field): string =>
+  /^[\d*,/a-z-]+$/i.test(text) && items.every(isCommon) ? text : items.map(itemText).join(',')
+
+const isCommon = (item: Item): boolean => item.kind === 'all' || (item.kind === 'range' && !item.open)
+
+function itemText(item: Item): string {
+  if (item.kind === 'all') return item.step === 1 ? '*' : `*/${item.step}`
+  if (item.kind !== 'range' && item.kind !== 'hash') return ''
+  const { from, to, step } = item
+  return from === to ? String(from) : `${from}-${to}${step === 1 ? '' : `/${step}`}`
+}

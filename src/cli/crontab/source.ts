@@ -1,0 +1,89 @@
+/** Gets the text of a crontab, and what its path tells about it; the file of jobs is written and compared here too. */
+import { existsSync } from 'node:fs'
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
+import { UsageError } from '../usage-error.ts'
+
+export interface Source {
+  /** For people. */
+  readonly name: string
+  readonly text: string
+  /** True where the system keeps crontabs with a user on each line; undefined when the path does not tell. */
+  readonly system: boolean | undefined
+  /** Who may read it, as a mode of a file. */
+  readonly mode: number
+}
+
+/** Of crontabs, the longest have some thousand lines. */
+const MAX_BYTES = 4 * 1024 * 1024
+/** Commands and their variables may hold secrets. */
+export const READABLE_BY_OWNER = 0o600
+
+export async function readSource(file: string): Promise<Source> {
+  const name = file === '-' ? 'standard input' : basename(file)
+  const { bytes, mode } = file === '-' ? await fromInput() : await fromFile(file)
+  if (bytes.length > MAX_BYTES) throw new UsageError(`${name} has more than 4 MiB`)
+  const isSystem = file !== '-' && /^\/etc\/(?:crontab$|cron\.d\/)/.test(resolve(file))
+  return { name, text: bytes.toString('utf8'), system: isSystem || undefined, mode }
+}
+
+async function fromInput(): Promise<{ readonly bytes: Buffer; readonly mode: number }> {
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const part of process.stdin) {
+    parts.push(part as Buffer)
+    size += (part as Buffer).length
+    if (size > MAX_BYTES) break
+  }
+  return { bytes: Buffer.concat(parts), mode: READABLE_BY_OWNER }
+}
+
+async function fromFile(file: string): Promise<{ readonly bytes: Buffer; readonly mode: number }> {
+  try {
+    const { mode, size } = await stat(file)
+    if (size > MAX_BYTES) throw new UsageError(`${basename(file)} has more than 4 MiB`)
+    return { bytes: await readFile(file), mode: mode & 0o666 }
+  } catch (cause) {
+    throw unreadable(file, cause)
+  }
+}
+
+function unreadable(file: string, cause: unknown): Error {
+  if (cause instanceof UsageError) return cause
+  const { code } = cause as NodeJS.ErrnoException
+  return new UsageError(`${file} cannot be read (${code})`, { exit: code === 'ENOENT' ? 'notFound' : 'failed', cause })
+}
+
+export type OutState = 'new' | 'same' | 'differs'
+
+/** How a file stands to what it should say. */
+export async function outState(file: string, text: string): Promise<OutState> {
+  if (!existsSync(file)) return 'new'
+  try {
+    return (await readFile(file, 'utf8')) === text ? 'same' : 'differs'
+  } catch (cause) {
+    throw unreadable(file, cause)
+  }
+}
+
+export interface OutFile {
+  readonly file: string
+  readonly text: string
+  /** Whether what is there may be replaced. */
+  readonly force: boolean
+  readonly mode: number
+}
+
+/** Without force, what appeared since we looked stays too. */
+export async function writeOut({ file, text, force, mode }: OutFile): Promise<void> {
+  try {
+    await writeFile(file, text, { mode, flag: force ? 'w' : 'wx' })
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    throw new UsageError(`${file} cannot be written (${code})`, {
+      exit: code === 'EEXIST' ? 'notFound' : 'failed',
+      ...(code === 'EEXIST' ? { hint: 'pass --force to replace it, or --out with another name' } : {}),
+      cause,
+    })
+  }
+}
