@@ -18,7 +18,7 @@ for (const stream of [process.stdout, process.stderr]) {
 
 async function run(args: readonly string[]): Promise<number> {
   try {
-    await createProgram(write, args[0]).parseAsync(args.length > 0 ? args : ['--help'], { from: 'user' })
+    await createProgram(write, args).parseAsync([...args], { from: 'user' })
     return 0
   } catch (error) {
     if (isVersionQuestion(error)) return printVersion()
@@ -39,4 +39,5 @@ async function printVersion(): Promise<number> {
   return 0
 }
 
-process.exitCode = await run(process.argv.slice(2))
+const asked = process.argv.slice(2)
+process.exitCode = await run(asked.length > 0 ? asked : ['--help'])

@@ -1,5 +1,5 @@
 /** The commands and options of the command line and their help; each command's work is loaded only when it is called. */
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { type Io, ioOf } from './io.ts'
 import { registerAlerts } from './program/alerts.ts'
 import { registerCompletion } from './program/completion.ts'
@@ -32,8 +32,23 @@ export const isHelpShown = (error: unknown): boolean => error instanceof Command
 
 const VERSION_ASKED = 'everytick.version'
 
-/** With the first word of what is asked, only the commands that it may mean: each costs some time to set up. */
-export function createProgram(write: (text: string) => void, word?: string): Command {
+const SOME_OPTION = new Option('--some')
+
+/** A command as the list of all shows it: of its options only that there are any, since each takes a while to read. */
+class Listed extends Command {
+  override createCommand = listed
+  override createOption = (): Option => SOME_OPTION
+  override addOption = (option: Option): this => {
+    ;(this.options as Option[]).push(option)
+    return this
+  }
+}
+const listed = (name?: string): Command => new Listed(name)
+
+const isHelpQuestion = (args: readonly string[]): boolean => args.length === 1 && /^(?:-h|--help)$/.test(args[0]!)
+
+/** With what is asked, only as much of it as that may mean: commands and options cost some time to set up. */
+export function createProgram(write: (text: string) => void, args: readonly string[] = []): Command {
   const program = new Command('everytick')
     .description('Durable cron and job scheduler for TypeScript.')
     .option('-V, --version', 'print the version and that of the time-zone data')
@@ -47,7 +62,8 @@ export function createProgram(write: (text: string) => void, word?: string): Com
     })
 
   const io = ioOf(write)
-  const meant = GROUPS.filter(({ words }) => word !== undefined && words.includes(word))
+  if (isHelpQuestion(args)) program.createCommand = listed
+  const meant = GROUPS.filter(({ words }) => args[0] !== undefined && words.includes(args[0]))
   for (const { register } of meant.length > 0 ? meant : GROUPS) register(program, io)
   return program
 }

@@ -18,7 +18,7 @@ interface Known {
   readonly flags: readonly string[]
 }
 
-let createProgram: (write: (text: string) => void, word?: string) => Command
+let createProgram: (write: (text: string) => void, args?: readonly string[]) => Command
 let commands: readonly Known[] = []
 let help = ''
 beforeAll(async () => {
@@ -81,8 +81,9 @@ describe('the help of the program', () => {
 
   it('is the same when only the commands that may be meant are set up', () => {
     const whole = createProgram(() => {})
+    expect(createProgram(() => {}, ['--help']).helpInformation()).toBe(whole.helpInformation())
     for (const command of whole.commands) {
-      const part = createProgram(() => {}, command.name())
+      const part = createProgram(() => {}, [command.name()])
       const same = part.commands.find((each) => each.name() === command.name())
       expect(same?.helpInformation()).toBe(command.helpInformation())
       if (command.name() !== 'completion') expect(part.commands.length).toBeLessThan(whole.commands.length / 2)
