@@ -61,6 +61,11 @@ it('are in no log line, journal entry, error, result, metric or answer of the se
       seen.push([path, await answer.text()])
     }
   }
+  for (const path of ['/', '/api/docs']) {
+    const page = await server.fetch(new Request(`http://localhost${path}`, { headers: { host: 'localhost' } }))
+    expect([path, page.status]).toEqual([path, 200])
+    seen.push([path, await page.text()])
+  }
   for (const id of ids) seen.push([`journal ${id}`, JSON.stringify(await app.runs.journal(id))])
   expect(seen.length).toBeGreaterThan(30)
   const struckOut = seen.filter(
