@@ -13,7 +13,7 @@ interface PlanNode {
 
 const ASKED = oldestValues({ workerId: '', leaseMs: 1000, wanted: [{ queue: 'default', limit: 1 }] })
 
-const SMALL_BYTES = 256 * 1024
+const SMALL_BYTES = 4 * 1024 * 1024
 
 export function claimPlanOf(connection: Connection, schema: string): () => Promise<'index' | 'scan' | null> {
   const statement = unprepared(`explain (format json) ${claimStatement(schema).text}`)
@@ -26,7 +26,7 @@ export function claimPlanOf(connection: Connection, schema: string): () => Promi
     const plan = row?.['QUERY PLAN'][0]?.Plan
     if (!plan) return null
     if (readPlan(plan) !== 'scan') return readPlan(plan)
-    // A few pages are read through as quickly as an index, and the server knows that.
+    // A small table is read through within milliseconds, and where few of its rows are left the server may prefer that.
     const [table] = await connection.api.ask<{ small: boolean }>(small, [])
     return table?.small ? 'index' : 'scan'
   }
@@ -38,7 +38,10 @@ export function readPlan(plan: PlanNode): 'index' | 'scan' | null {
     (node) => node['Relation Name'] === 'runs' && /^p(?:_\d+)?$/.test(node.Alias ?? ''),
   )
   if (looks.length === 0) return null
-  return looks.every((node) => node['Index Name'] === 'runs_pending') ? 'index' : 'scan'
+  return looks.every((node) => indexOf(node) === 'runs_pending') ? 'index' : 'scan'
 }
+
+/** What a bitmap is made from stands below it. */
+const indexOf = (node: PlanNode): string | undefined => node['Index Name'] ?? node.Plans?.[0]?.['Index Name']
 
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
