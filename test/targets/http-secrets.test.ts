@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { everytick, http } from '../../src/index.ts'
+import { coreOf } from '../../src/scheduler/core.ts'
 import { createServer } from '../../src/server/app.ts'
 import { endpoint, rawEndpoint } from './http-endpoint.ts'
 
@@ -9,7 +10,7 @@ const MARK = 'marker5f3a'
 const retry = { attempts: 2, backoff: 'fixed', base: '1ms', max: '1ms' } as const
 const common = { retry, allowPrivate: true, secrets: { NAMED: `${MARK}-named "and quoted"` } } as const
 
-it('are in no log line, journal entry, error, result, metric or answer of the server', async () => {
+it('are in no log line, journal entry, error, result, metric, event, page or answer of the server', async () => {
   await using repeating = await endpoint((response, { headers, text, path }, nth) => {
     response.writeHead(nth % 3 === 0 ? 500 : 200, { 'x-request-id': String(headers.authorization), location: path })
     response.end(JSON.stringify({ headers, text, raw: headers['x-named'] }))
@@ -66,6 +67,10 @@ it('are in no log line, journal entry, error, result, metric or answer of the se
     expect([path, page.status]).toEqual([path, 200])
     seen.push([path, await page.text()])
   }
+  const store = await coreOf(app).store()
+  const told = await store.feed.between({ afterAt: 0, untilAt: await store.now() }, { limit: 1000 })
+  expect(told.filter(({ kind }) => kind === 'run').length).toBeGreaterThan(3)
+  seen.push(['events', JSON.stringify(told)])
   for (const id of ids) seen.push([`journal ${id}`, JSON.stringify(await app.runs.journal(id))])
   expect(seen.length).toBeGreaterThan(30)
   const struckOut = seen.filter(
