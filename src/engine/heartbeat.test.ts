@@ -70,8 +70,19 @@ describe('a heartbeat', () => {
   it('does not take a verdict that was just written for a lease that was lost', async () => {
     const { held, heartbeat } = await granted()
     held.verdict = { kind: 'final', state: 'succeeded', result: null }
+    clock.moveBy(LEASE * 0.6)
     await settle(held)
     await heartbeat.pass()
     expect(facts).toEqual([])
+  })
+
+  it('renews a verdict that is on its way only when it is long on its way', async () => {
+    const { held, heartbeat } = await granted()
+    held.verdict = { kind: 'final', state: 'succeeded', result: null }
+    await heartbeat.pass()
+    expect(facts).toEqual([])
+    clock.moveBy(LEASE * 0.6)
+    await heartbeat.pass()
+    expect(facts).toEqual([{ kind: 'leases.renewed', count: 1 }])
   })
 })

@@ -49,12 +49,18 @@ export function createHeartbeat({ claims, clock, grants, leaseMs, onFact }: Hear
     return gone.size === 0
   }
 
+  /** Its verdict is on the way, and would have to wait for the renewal; only one that is long on the way needs its lease. */
+  const isBeingWritten = ({ verdict, leaseEndsAt }: Held, now: number): boolean =>
+    verdict !== null && leaseEndsAt - now > leaseMs / 2
+
   return {
     renew,
     async pass() {
+      const startedAt = clock.elapsed()
       const open = grants.all().filter(({ stopped }) => stopped !== 'lease_lost')
+      const renewed = open.filter((held) => !isBeingWritten(held, startedAt))
       try {
-        if (open.length > 0) await renew(open, leaseMs)
+        if (renewed.length > 0) await renew(renewed, leaseMs)
       } finally {
         // Also when the store is away: a lease that ran out here is nobody's promise any more.
         const now = clock.elapsed()

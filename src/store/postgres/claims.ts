@@ -12,7 +12,7 @@ import { createSettle } from './settle.ts'
 import { plain, prepared, rowsOf, type Statement, texts } from './statement.ts'
 
 export function createClaims(parts: Parts): ClaimStore {
-  const { connection, wake, schema } = parts
+  const { connection, schema } = parts
   const [renew, expired, handOver] = [renewStatement(schema), expiredStatement(schema), handOverStatement(schema)]
   return {
     claim: createClaim(parts),
@@ -27,7 +27,7 @@ export function createClaims(parts: Parts): ClaimStore {
       const noted = (lost: boolean) => rows.filter((row) => row.id !== null && row.lost === lost).map(({ id }) => id!)
       return { now: rows[0]!.now, lost: noted(true), cancelling: noted(false) }
     },
-    settle: createSettle(connection, wake, schema),
+    settle: createSettle(parts),
     async handOver(grants, waitMs) {
       if (grants.length === 0) return []
       const values = [plain(grants.map(({ id }) => id)), plain(grants.map(({ fence }) => fence)), waitMs]

@@ -38,6 +38,7 @@ describe('migrating', () => {
       { version: 5, name: 'documents' },
       { version: 6, name: 'reading' },
       { version: 7, name: 'lists' },
+      { version: 8, name: 'room' },
     ])
     await Promise.all(stores.map((store) => store.close()))
   })

@@ -9,6 +9,7 @@ import { HISTORY } from './migrations/0004-history.ts'
 import { DOCUMENTS } from './migrations/0005-documents.ts'
 import { READING } from './migrations/0006-reading.ts'
 import { LISTS } from './migrations/0007-lists.ts'
+import { ROOM } from './migrations/0008-room.ts'
 import { type Ask, patient, unprepared } from './statement.ts'
 
 export const MIGRATIONS = [
@@ -19,6 +20,7 @@ export const MIGRATIONS = [
   { version: 5, name: 'documents', sql: DOCUMENTS },
   { version: 6, name: 'reading', sql: READING },
   { version: 7, name: 'lists', sql: LISTS },
+  { version: 8, name: 'room', sql: ROOM },
 ] as const satisfies readonly Migration[]
 
 export const NEWEST_VERSION: number = MIGRATIONS.at(-1)!.version

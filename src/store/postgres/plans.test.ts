@@ -232,6 +232,59 @@ describe.each(MODES)('with %s', (mode) => {
   })
 })
 
+describe('in a database that was just made', () => {
+  let empty: Database
+  let early: pg.Client
+  beforeAll(async () => {
+    empty = await createDatabase(inject('postgres'))
+    await (await openPostgres({ url: empty.url })).close()
+    early = new pg.Client({ connectionString: empty.url })
+    await early.connect()
+  })
+  afterAll(async () => {
+    await early.end()
+    await empty.drop()
+  })
+
+  it.each(Object.keys(STATEMENTS))('%s is planned as it must be when there is much', async (name) => {
+    // A worker that is the first to start keeps these plans, whatever comes.
+    const [{ text }, values] = await STATEMENTS[name]!()
+    expect(readWhole(await explain(early, { text, values })).filter(isLong)).toEqual([])
+  })
+})
+
+describe('while others write the same runs', () => {
+  it('no statement reads its list of ids again for each of them', async () => {
+    for (const [name, statement] of Object.entries(STATEMENTS)) {
+      const [{ text }] = await statement()
+      expect([name, text.match(/= any\(\$\d+::text::uuid\[\]\)/g)]).toEqual([name, null])
+    }
+  })
+
+  it('runs that are being renewed are ended as quickly as others, when the renewal is over', async () => {
+    await fillQueue({ many: DUE, due: DUE })
+    const { runs } = await store.claims.claim(claimOf(DUE))
+    const [renew, values] = [
+      renewStatement(SCHEMA).text,
+      [plain(runs.map(({ id }) => id)), plain(runs.map(({ fence }) => fence))],
+    ]
+    await client.query('begin')
+    await client.query(renew, [...values, texts(runs.map(() => null)), 60_000])
+    const settled = store.claims.settle(
+      runs.map(({ id, fence }) => ({ id, fence, workerId: 'w1', verdict: SUCCEEDED })),
+    )
+    const isWaiting = async (): Promise<boolean> => {
+      // Within a transaction the server answers what it answered before.
+      await client.query('select pg_stat_clear_snapshot()')
+      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      return (await client.query(waiting)).rows.length > 0
+    }
+    await expect.poll(isWaiting).toBe(true)
+    await client.query('commit')
+    expect(new Set(await settled)).toEqual(new Set(['accepted']))
+  })
+})
+
 describe('with statistics that lie', () => {
   it('claims, looks and ends keep to their indexes when a full table was last seen empty', async () => {
     // Planned as if by a worker that started before the load came.

@@ -6,7 +6,7 @@ import { isAway } from './failure.ts'
 import { createGather } from './gather.ts'
 import type { Parts } from './parts.ts'
 import { isId, mayOpen, NOBODY, RUN_COLUMNS } from './rows.ts'
-import { plain, prepared, type Statement, within } from './statement.ts'
+import { plain, prepared, readOnce, type Statement, within } from './statement.ts'
 
 /** A run that changes hands under a cancel is looked at again; more often than this only one that never rests. */
 const LOOKS = 10
@@ -127,7 +127,7 @@ const redriveStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
 failed as (
-  delete from ${schema}.history where id = any($1::text::uuid[]) and state = 'failed' returning *
+  delete from ${schema}.history where id = any(${readOnce(1, 'uuid')}) and state = 'failed' returning *
 ),
 turn as materialized (select *, row_number() over (partition by lane order by created_at, id) as place from failed),
 pending as (${backAs(schema, {

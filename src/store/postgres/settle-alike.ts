@@ -2,7 +2,7 @@
 import { toJsonText } from '../../json.ts'
 import type { Settlement } from '../contract/claims.ts'
 import { RUN_COLUMNS } from './rows.ts'
-import { plain, prepared, type Statement, type Value } from './statement.ts'
+import { plain, prepared, readOnce, type Statement, type Value } from './statement.ts'
 
 type Succeeded = Settlement & { readonly verdict: { readonly kind: 'final'; readonly state: 'succeeded' } }
 
@@ -32,7 +32,7 @@ export const finishAlikeStatement = (schema: string): Statement =>
 with clock as materialized (select ${schema}.now_at() as now),
 gone as (
   delete from ${schema}.runs r
-  where r.id = any($1::text::uuid[]) and r.fence = $2::bigint and r.state = 'running'
+  where r.id = any(${readOnce(1, 'uuid')}) and r.fence = $2::bigint and r.state = 'running'
   returning ${MOVED.map((column) => `r.${column}`).join(', ')}
 ),
 finished as (

@@ -1,25 +1,25 @@
 /** Ends grants in Postgres: moves finished runs to history, returns others to the queue, and refuses what carries an old fence. */
 import { toJsonText } from '../../json.ts'
 import type { ClaimStore, Settlement } from '../contract/claims.ts'
-import type { Connection } from './connection.ts'
+import type { Parts } from './parts.ts'
 import { grantedTo, progressText, RUN_COLUMNS, spanOf } from './rows.ts'
 import { alikeValues, finishAlikeStatement } from './settle-alike.ts'
 import { inTurn } from './sharing.ts'
 import { type Ask, plain, prepared, rowsOf, type Statement, texts, type Value } from './statement.ts'
-import type { Wake } from './wake.ts'
 
 type Numbered<Kind> = Settlement & {
   readonly n: number
   readonly verdict: Extract<Settlement['verdict'], { kind: Kind }>
 }
 
-export function createSettle(connection: Connection, wake: Wake, schema: string): ClaimStore['settle'] {
+export function createSettle({ connection, wake, vacuum, schema }: Parts): ClaimStore['settle'] {
   const [finish, again] = [finishStatement(schema), againStatement(schema)]
   const finishAlike = finishAlikeStatement(schema)
   return async (settlements) => {
     const alike = alikeValues(settlements)
     if (alike) {
       const refused = new Set((await connection.hot.ask<{ id: string }>(finishAlike, alike)).map(({ id }) => id))
+      vacuum.left(settlements.length)
       return settlements.map(({ id }) => (refused.has(id) ? 'refused' : 'accepted'))
     }
     const answers = settlements.map((): 'accepted' | 'refused' => 'accepted')
@@ -34,6 +34,7 @@ export function createSettle(connection: Connection, wake: Wake, schema: string)
     }
     const both = finals.length > 0 && returns.length > 0
     const rows = both ? await connection.hot.transact(write) : await write(connection.hot.ask)
+    vacuum.left(settlements.length)
     const queues: string[] = []
     for (const { refused, queue } of rows) {
       if (refused !== null) answers[refused] = 'refused'

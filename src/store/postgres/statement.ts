@@ -61,6 +61,13 @@ export const rowsOf = (columns: Readonly<Record<string, string>>, first = 1): st
  */
 export const unseen = (parameter: number, type: string): string => `(select $${parameter}::text)::${type}[]`
 
+/**
+ * SQL for a list that is read once. Written where rows are compared with it, it would be read again for each row that another
+ * wrote meanwhile: a thousand ids for each of a thousand runs.
+ */
+export const readOnce = (parameter: number, type: string): string =>
+  `(select $${parameter}::text::${type}[])::${type}[]`
+
 /** Of numbers and of ids, which need no quotes. */
 export const plain = (values: readonly (string | number | boolean | null)[]): string => `{${values.map(orNull).join()}}`
 

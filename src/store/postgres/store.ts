@@ -1,6 +1,7 @@
 /** Opens a Postgres store: checks the options, connects, migrates, and puts the groups of verbs together. */
 import { didYouMean } from '../../did-you-mean.ts'
 import { EverytickError } from '../../errors.ts'
+import { systemClock } from '../../time/clock.ts'
 import type { Store } from '../contract/store.ts'
 import { createApps } from './apps.ts'
 import { createAuditLog } from './audit-log.ts'
@@ -23,6 +24,7 @@ import { createSharing } from './sharing.ts'
 import { prepared } from './statement.ts'
 import { createStats } from './stats.ts'
 import { createUpkeep } from './upkeep.ts'
+import { createVacuum } from './vacuum.ts'
 import { createWake } from './wake.ts'
 import { createWorkers } from './workers.ts'
 
@@ -67,7 +69,8 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   }
   const wake = createWake(connection, { channel: `${schema}_wake`, listen })
   const sharing = createSharing(connection, quoted)
-  const parts = { connection, wake, sharing, schema: quoted }
+  const vacuum = createVacuum(connection, quoted, { clock: systemClock })
+  const parts = { connection, wake, sharing, vacuum, schema: quoted }
   const clock = prepared(`select ${msOf(`${quoted}.now_at()`)} as now`)
   let closing: Promise<void> | null = null
   return {
