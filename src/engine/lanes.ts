@@ -4,8 +4,10 @@ import type { LaneStore } from '../store/contract/lanes.ts'
 import type { Clock } from '../time/clock.ts'
 import { POLL_MS, type PollMs } from './poll.ts'
 
-/** Lanes in one look; what is left is for the next round. */
+/** Lanes that one look decides about; what is left is for the next round. */
 const BATCH = 200
+/** Lanes that one look asks after: in nearly all of them nobody stands. */
+const FREED = 2000
 const MAX_ROUNDS = 20
 
 export interface LanesOptions {
@@ -76,7 +78,7 @@ export function createLanes({ lanes, clock, pollMs, onMoved, wake }: LanesOption
   }
 
   const serveFreed = async (): Promise<void> => {
-    const of = [...free].slice(0, BATCH)
+    const of = [...free].slice(0, FREED)
     for (const lane of of) free.delete(lane)
     try {
       if (of.length > 0) await rounds(of)

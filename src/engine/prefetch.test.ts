@@ -15,7 +15,7 @@ describe('prefetch', () => {
     prefetch.ended(100, 50)
     expect(prefetch.size()).toBe(500)
     prefetch.ended(50_000, 50)
-    expect(prefetch.size()).toBe(2000)
+    expect(prefetch.size()).toBe(4000)
   })
 
   it('shrinks by halves when the rate falls', () => {

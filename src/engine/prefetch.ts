@@ -2,7 +2,7 @@
 
 /** A few round trips to a busy database. */
 const AHEAD_MS = 250
-const MAX_PREFETCH = 2000
+const MAX_PREFETCH = 4000
 /** Until a queue has shown how fast it is. */
 const FIRST_PREFETCH = 10
 

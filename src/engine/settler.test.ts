@@ -41,9 +41,9 @@ const written = async () => ({ finishedAt: 1, fence: 1, state: 'succeeded' }) as
 describe('a settler', () => {
   it('writes what ends in one turn together, and in bounded groups', async () => {
     const { settler, add, told, batches } = settling([])
-    for (let n = 0; n < 1500; n++) add(String(n))
+    for (let n = 0; n < 2500; n++) add(String(n))
     await settler.idle()
-    expect({ batches, told: told.length }).toEqual({ batches: [1000, 500], told: 1500 })
+    expect({ batches, told: told.length }).toEqual({ batches: [2000, 500], told: 2500 })
   })
 
   it('writes again what was not written when the answer was lost, and tells of every run once', async () => {

@@ -21,7 +21,7 @@ export interface SettlerOptions {
   readonly onError: (error: unknown, retryInMs: number) => void
 }
 
-const MAX_BATCH = 1000
+const MAX_BATCH = 2000
 const RETRY_MS = 200
 
 export function createSettler({ claims, history, timers, workerId, onError }: SettlerOptions): Settler {

@@ -14,7 +14,7 @@ const MIN_PAUSE_MS = 1
 /** With so many verdicts waiting for the database, more work would only make it worse. */
 const MAX_UNWRITTEN = 5000
 /** How often the rate of a queue is looked at. */
-const RATE_MS = 50
+const RATE_MS = 10
 /** Work that waits for nothing is started for so long at a time; then others of this process have their turn. */
 const SLICE_MS = 10
 
