@@ -40,7 +40,7 @@ async function idle(place, { settleMs, idleMs }) {
   const process = await startProcess({ address: place.address, concurrency: CONCURRENCY })
   try {
     await process.ask('start')
-    // The runtime compiles and collects for some seconds after a start.
+    // The runtime compiles and collects for ten seconds and more after a start.
     await delay(settleMs)
     const share = await shareOfCore(process, place, idleMs)
     const { rss } = await process.ask('usage')

@@ -18,7 +18,7 @@ const FULL = {
   afterMs: 1000,
   idleSchedules: [1000],
   idleRounds: 1,
-  settleMs: 8000,
+  settleMs: 15_000,
   idleMs: 30_000,
   starts: 5,
 }

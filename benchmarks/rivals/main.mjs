@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { CONCURRENCY } from '../core/load.mjs'
 import { CONTENDERS, moduleOf } from './contenders.mjs'
 import { install, nodeForAll, versionOf, whyNotOn, whyNotReady } from './installed.mjs'
-import { bulk, create, herdOf, pickUp, single, twice } from './measures.mjs'
+import { backlog, bulk, create, herdOf, pickUp, single, twice } from './measures.mjs'
 import { race } from './race.mjs'
 import { NO_REDIS, redisPlace } from './redis-place.mjs'
 import { rowsOf } from './rows.mjs'
@@ -16,6 +16,8 @@ export { reportText } from './report.mjs'
 const FULL = {
   rounds: 3,
   jobs: 30_000,
+  /** A queue that was left alone for a while. */
+  backlog: 100_000,
   oneByOne: 400,
   singles: 100,
   herds: [1000, 10_000],
@@ -27,6 +29,7 @@ const FULL = {
 const QUICK = {
   rounds: 3,
   jobs: 1000,
+  backlog: 2000,
   oneByOne: 20,
   singles: 5,
   herds: [1000],
@@ -39,6 +42,7 @@ const turnsOf = ({ herds }) => ({
   'enqueue and drain': bulk,
   'enqueue one by one': single,
   'drain with 2 processes': twice,
+  'drain a backlog with 2 processes': backlog,
   'pick-up': pickUp,
   ...Object.fromEntries(herds.map((count) => [`${count.toLocaleString('en')} schedules due at once`, herdOf(count)])),
   'create schedules': create,
@@ -101,7 +105,7 @@ async function raceOn(kind, { size, node, note, versions, settings }) {
       }
     }
     for (const [what, measure] of Object.entries(turnsOf(size))) {
-      if (measure === twice && entries.every(({ processes }) => processes.length < 2)) continue
+      if ((measure === twice || measure === backlog) && entries.every(({ processes }) => processes.length < 2)) continue
       // Alone we need no race.
       if (measure.name === 'herd' && !entries.some(({ name, offers }) => name !== 'everytick' && offers.herd)) continue
       note(`${kind}: ${what}`)

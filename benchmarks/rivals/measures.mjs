@@ -37,6 +37,14 @@ export async function twice(entry, { jobs }) {
   return { 'drain-2': (await drain(entry, entry.processes, count)).rate }
 }
 
+/** The same with many more: whoever looks through what others hold or have left behind shows it here. */
+export async function backlog(entry, size) {
+  // Those who get a small share of the load are slow enough without.
+  if (entry.scale !== undefined) return {}
+  const { 'drain-2': rate } = await twice(entry, { jobs: size.backlog })
+  return rate === undefined ? {} : { 'drain-2-backlog': rate }
+}
+
 /** How long a single job waits for an idle worker: from the call that enqueues it to the start of its handler. */
 export async function pickUp(entry, { singles }) {
   const [worker] = entry.processes

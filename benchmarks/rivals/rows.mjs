@@ -23,6 +23,7 @@ const QUESTIONS = [
   ask('drain-1-cpu-worker', 'CPU for each run, worker', CHEAPER, { aim: { postgres: 10 } }),
   ask('drain-1-cpu-server', 'CPU for each run, server', CHEAPER, { aim: { postgres: 20 } }),
   ask('drain-2', 'drain, 2 processes', FASTER, { must: { postgres: 2 }, aim: { postgres: 7e4 } }),
+  ask('drain-2-backlog', 'drain a backlog, 2 processes', FASTER, { must: { postgres: 2 }, aim: { postgres: 7e4 } }),
   ask('pick-up-p50', 'pick-up of a single run, p50', SOONER, {
     must: { postgres: 1 },
     rival: PICK_UP_RIVAL,
