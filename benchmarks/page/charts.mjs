@@ -8,7 +8,11 @@ const STORES = { postgres: 'Postgres', sqlite: 'SQLite' }
 
 /** Questions of the race, by chart; those that were not asked are left out. */
 const BARS = [
-  { file: 'drain', title: 'Drain: no-op runs a second, more is better', ids: ['drain-1', 'drain-2', 'drain-2-backlog'] },
+  {
+    file: 'drain',
+    title: 'Drain: no-op runs a second, more is better',
+    ids: ['drain-1', 'drain-2', 'drain-2-backlog'],
+  },
   { file: 'enqueue', title: 'Enqueue: runs a second, more is better', ids: ['enqueue', 'enqueue-single'] },
   {
     file: 'cpu',
