@@ -7,16 +7,15 @@ import { systemClock } from '../../time/clock.ts'
 import { connect } from './connection.ts'
 import type { Statement } from './statement.ts'
 import { openPostgres } from './store.ts'
-import { createVacuum, isWorth, waitAfter } from './vacuum.ts'
+import { createVacuum, isDue, waitAfter } from './vacuum.ts'
 
-describe('whether clearing is worth it', () => {
+describe('whether clearing is due', () => {
   it.each([
-    ['much is dead and nobody ever cleared', { dead: 1000, agoMs: null }, true],
-    ['much is dead and it was long ago', { dead: 1000, agoMs: 5000 }, true],
-    ['somebody has just cleared', { dead: 1000, agoMs: 4999 }, false],
-    ['little is dead', { dead: 999, agoMs: null }, false],
-  ])('when %s', (_when, remains, worth) => {
-    expect(isWorth(remains, { enough: 1000, waitMs: 5000 })).toBe(worth)
+    ['nobody ever cleared', null, true],
+    ['it was long ago', 5000, true],
+    ['somebody has just cleared', 4999, false],
+  ])('when %s', (_when, agoMs, due) => {
+    expect(isDue({ dead: 1000, agoMs }, 5000)).toBe(due)
   })
 })
 
@@ -93,7 +92,7 @@ describe('in a database', () => {
     const before = await cleared()
     await leave(700)
     const { connection, asked, close } = watched()
-    const vacuum = createVacuum(connection, '"everytick"', { clock: systemClock, enough: 600 })
+    const vacuum = createVacuum(connection, '"everytick"', { clock: systemClock, enough: 600, afterMs: 0 })
     vacuum.left(599)
     expect(asked).toEqual([])
     vacuum.left(1)
@@ -108,16 +107,18 @@ describe('in a database', () => {
     await leave(700)
     await client.query('vacuum everytick.runs')
     const { connection, asked, close } = watched()
-    const vacuum = createVacuum(connection, '"everytick"', { clock: systemClock, enough: 600 })
+    const vacuum = createVacuum(connection, '"everytick"', { clock: systemClock, enough: 600, afterMs: 0 })
     vacuum.left(600)
+    await expect.poll(() => asked).toEqual(['select'])
     await close()
     expect(asked).toEqual(['select'])
   })
 
   it('is no duty: where the table is gone, nothing is said', async () => {
     const { connection, asked, close } = watched()
-    const vacuum = createVacuum(connection, '"nowhere"', { clock: systemClock, enough: 1 })
+    const vacuum = createVacuum(connection, '"nowhere"', { clock: systemClock, enough: 1, afterMs: 0 })
     vacuum.left(1)
+    await expect.poll(() => asked).toEqual(['select'])
     await close()
     expect(asked).toEqual(['select'])
   })

@@ -6,8 +6,10 @@ import type { Clock } from '../../time/clock.ts'
 import type { Connection } from './connection.ts'
 import { patient, unprepared } from './statement.ts'
 
-/** So many rows left behind are worth a look. */
+/** So many rows left behind are worth it. */
 const ENOUGH = 20_000
+/** A burst is over by then, and has its cores for itself. */
+const AFTER_MS = 1000
 /** Clearing takes a twentieth of the time at most. */
 const SHARE = 20
 const LEAST_WAIT_MS = 1000
@@ -18,7 +20,7 @@ export interface Vacuum {
   left(rows: number): void
 }
 
-/** What the server knows of the table; its counts are up to a second old. */
+/** What the server knows of the table; its counts may be some seconds old. */
 export interface Remains {
   readonly dead: number
   /** Since anybody cleared it; null when nobody ever did. */
@@ -28,12 +30,13 @@ export interface Remains {
 export interface VacuumOptions {
   readonly clock: Clock
   readonly enough?: number
+  readonly afterMs?: number
 }
 
 export function createVacuum(
   connection: Connection,
   schema: string,
-  { clock, enough = ENOUGH }: VacuumOptions,
+  { clock, enough = ENOUGH, afterMs = AFTER_MS }: VacuumOptions,
 ): Vacuum {
   const look = unprepared(`
 select n_dead_tup::float8 as dead,
@@ -48,8 +51,9 @@ from pg_catalog.pg_stat_all_tables where relid = '${schema}.runs'::regclass`)
   const remains = async (): Promise<Remains | undefined> => (await connection.api.ask<Remains>(look, []))[0]
 
   const pass = async (): Promise<void> => {
+    rows = 0
     const before = await remains()
-    if (!before || !isWorth(before, { enough, waitMs })) return
+    if (!before || !isDue(before, waitMs)) return
     const beganAt = clock.elapsed()
     await connection.api.ask(clear, [])
     const after = await remains()
@@ -60,21 +64,21 @@ from pg_catalog.pg_stat_all_tables where relid = '${schema}.runs'::regclass`)
     left(more) {
       rows += more
       if (rows < enough || underWay) return
-      rows = 0
       underWay = true
-      // It is a help and no duty: whoever may not, or cannot just now, leaves it to the server.
-      pass()
-        .catch(() => {})
-        .finally(() => {
-          underWay = false
-        })
+      setTimeout(() => {
+        // It is a help and no duty: whoever may not, or cannot just now, leaves it to the server.
+        pass()
+          .catch(() => {})
+          .finally(() => {
+            underWay = false
+          })
+      }, afterMs).unref()
     },
   }
 }
 
-/** All processes read the same counts: what one has cleared, the others need not. */
-export const isWorth = ({ dead, agoMs }: Remains, { enough, waitMs }: { enough: number; waitMs: number }): boolean =>
-  dead >= enough && (agoMs === null || agoMs >= waitMs)
+/** All processes read the same: what one has just cleared, the others need not. */
+export const isDue = ({ agoMs }: Remains, waitMs: number): boolean => agoMs === null || agoMs >= waitMs
 
 /** Somebody who holds an old snapshot keeps what is dead from being cleared: trying again at once would be in vain. */
 export function waitAfter(done: {
