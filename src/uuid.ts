@@ -7,6 +7,7 @@ const COUNTER_END = 0x1000
 /** Random tails are made for so many ids at once: making them one by one was most of the cost of an id. */
 const TAILS = 256
 const TAIL_BYTES = 8
+const VERSION = 0x7000
 
 /**
  * Every id of one generator is greater than those before it, also within a millisecond and when the clock is set back.
@@ -17,6 +18,7 @@ export function uuidGenerator(clock: Clock): () => string {
   let tails = ''
   let at = 0
   let lastMs = 0
+  let time = ''
   let counter = 0
 
   const refill = (): void => {
@@ -27,20 +29,22 @@ export function uuidGenerator(clock: Clock): () => string {
     at = 0
   }
 
+  /** Written down once for all ids of a millisecond. */
+  const beginAt = (ms: number): void => {
+    lastMs = ms
+    counter = 0
+    const digits = ms.toString(16).padStart(12, '0')
+    time = `${digits.slice(0, 8)}-${digits.slice(8)}`
+  }
+
+  beginAt(0)
   return () => {
     const now = Math.floor(clock.now())
-    if (now > lastMs) {
-      lastMs = now
-      counter = 0
-    } else if (++counter === COUNTER_END) {
-      lastMs++
-      counter = 0
-    }
-    const time = lastMs.toString(16).padStart(12, '0')
+    if (now > lastMs) beginAt(now)
+    else if (++counter === COUNTER_END) beginAt(lastMs + 1)
     if (at === tails.length) refill()
-    const [from, middle] = [at, at + 4]
+    const from = at
     at += 2 * TAIL_BYTES
-    const tail = `${tails.slice(from, middle)}-${tails.slice(middle, at)}`
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, '0')}-${tail}`
+    return `${time}-${(VERSION + counter).toString(16)}-${tails.slice(from, from + 4)}-${tails.slice(from + 4, at)}`
   }
 }

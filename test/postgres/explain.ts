@@ -1,5 +1,6 @@
 /** Asks Postgres how it would run, and has run, a statement; whether the answer is good is said by the tests. */
 import type pg from 'pg'
+import type { Value } from '../../src/store/postgres/statement.ts'
 
 /** One node of a plan with those below it, as EXPLAIN tells it. */
 export interface PlanNode {
@@ -20,7 +21,7 @@ export const MODES = ['force_generic_plan', 'force_custom_plan'] as const
 
 export interface Question {
   readonly text: string
-  readonly values: readonly (string | number | boolean | null)[]
+  readonly values: readonly Value[]
   readonly mode?: (typeof MODES)[number]
 }
 
@@ -38,8 +39,14 @@ export async function explain(client: pg.Client, { text, values, mode = MODES[0]
   }
 }
 
-const literal = (value: string | number | boolean | null): string =>
-  typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
+function literal(value: Value): string {
+  if (Buffer.isBuffer(value)) return `'{${idsIn(value).join()}}'`
+  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
+}
+
+/** What `uuids` put together. */
+const idsIn = (list: Buffer): string[] =>
+  Array.from({ length: list.readInt32BE(12) }, (_, i) => list.toString('hex', 24 + 20 * i, 40 + 20 * i))
 
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 

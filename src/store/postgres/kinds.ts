@@ -50,10 +50,16 @@ export const kindRows = (columns: Readonly<Record<string, string>>, first: numbe
 
 /**
  * SQL for parallel lists that are joined with something. The one more list in it makes the planner take them for a hundred
- * rows, as `MANY` does, but no row passes through a join for it.
+ * rows, as `MANY` does, but no row passes through a join for it. The list of the column `bytes` does not come as text.
  */
-export function longListOf(as: string, columns: Readonly<Record<string, string>>, first = 1): string {
-  const lists = Object.values(columns).map((type, i) => `unnest($${first + i}::text::${type}[])`)
+export function longListOf(
+  as: string,
+  columns: Readonly<Record<string, string>>,
+  { first = 1, bytes }: { first?: number; bytes?: string | null } = {},
+): string {
+  const lists = Object.entries(columns).map(
+    ([column, type], i) => `unnest($${first + i}${column === bytes ? '' : '::text'}::${type}[])`,
+  )
   return `rows from (${lists.join(', ')}, json_array_elements('[0]')) as ${as} (${Object.keys(columns).join(', ')}, ${as}_many)`
 }
 

@@ -181,7 +181,7 @@ const STATEMENTS: Record<string, () => Promise<readonly [Statement, Value[]]>> =
     const keys = puts().map(({ put }) => put.definition)
     return [lockStatement(SCHEMA), [texts(keys.map(() => 'w')), texts(keys.map(({ key }) => key))]]
   },
-  fresh: async () => [freshStatement(SCHEMA), putValues(puts())],
+  fresh: async () => [freshStatement(SCHEMA), putValues(puts(), 'bytes')],
   create: async () => [createStatement(SCHEMA), putValues(puts())],
   compare: async () => [compareStatement(SCHEMA), putValues(puts())],
   change: async () => [changeStatement(SCHEMA), putValues(puts())],

@@ -4,7 +4,7 @@ import type { TimingSpec } from '../../schedule/schedule.ts'
 import type { PutSchedule } from '../contract/schedules.ts'
 import { kindsOf, kindValues, longListOf, rememberedTexts } from './kinds.ts'
 import { instantAt } from './rows.ts'
-import { plain, texts, type Value } from './statement.ts'
+import { plain, texts, uuids, type Value } from './statement.ts'
 
 /** With its place in the call, by which its answer finds back. */
 export interface Numbered {
@@ -30,9 +30,13 @@ export const PARTS = [...COMMON, 'payload']
 /** Those of them that are kept as text. */
 export const TEXTS = ['timing', 'policy', 'catch_up', 'firing']
 
-export function putValues(list: readonly Numbered[]): Value[] {
+/** Ids as bytes only on connections of our own. */
+export type IdsAs = 'text' | 'bytes'
+
+export function putValues(list: readonly Numbered[], idsAs: IdsAs = 'text'): Value[] {
   const text = rememberedTexts('definition')
   const timed = timingsOf(list)
+  const ids = list.map(({ put }) => put.id)
   const valuesOf = ({ put: { definition, by, from } }: Numbered): Value[] => {
     const { job, queue, priority, description, source, policy, catchUp, firing, tags, metadata } = definition
     return [job, queue, priority, description, source, ...[policy, catchUp, firing, tags, metadata].map(text), by, from]
@@ -41,7 +45,7 @@ export function putValues(list: readonly Numbered[]): Value[] {
   return [
     ...keyValues(list),
     plain(list.map(({ n }) => n)),
-    plain(list.map(({ put }) => put.id)),
+    idsAs === 'text' ? plain(ids) : uuids(ids),
     plain(timed.places),
     plain(kindOf),
     plain(list.map(({ put }) => put.nextAt)),
@@ -106,10 +110,11 @@ const AFTER_OWN = 1 + Object.keys(OWN).length
 const AFTER_TIMED = AFTER_OWN + Object.keys(TIMED).length
 
 /** SQL for the table `given`: the schedules of the batch. */
-export const GIVEN = `
+export const givenWith = (idsAs: IdsAs): string => `
 given as materialized (
   select workspace, key, n, id, ${COMMON.join(', ')}, coalesce(payload, 'null') as payload, by, seen,
     ${instantAt('next_ms')} as next_at, ${instantAt('watermark_ms')} as watermark_at
-  from ${longListOf('own', OWN)}
-  join ${longListOf('timings', TIMED, AFTER_OWN)} using (timed) join ${longListOf('kinds', KIND, AFTER_TIMED)} using (kind)
+  from ${longListOf('own', OWN, { bytes: idsAs === 'bytes' ? 'id' : null })}
+  join ${longListOf('timings', TIMED, { first: AFTER_OWN })} using (timed)
+  join ${longListOf('kinds', KIND, { first: AFTER_TIMED })} using (kind)
 )`

@@ -1,10 +1,14 @@
 /** The SQL by which schedules are created, compared and changed, a batch at a time; in which order is `put.ts`, and as what they travel `put-list.ts`. */
 import { passedBy } from './non-runs.ts'
-import { GIVEN, PARTS, TEXTS } from './put-list.ts'
+import { givenWith, PARTS, TEXTS } from './put-list.ts'
 import { loweredWatermark, retraction } from './retract.ts'
 import { definitionIn, revise } from './revise.ts'
 import { instantAt, msOf } from './rows.ts'
 import { MANY, prepared, type Statement } from './statement.ts'
+
+const GIVEN = givenWith('text')
+/** Of a batch so many are looked for before it is taken for new. */
+const LOOKED_FOR = 20
 
 const listIn = (of: string, textAs: 'text' | 'jsonb'): string =>
   PARTS.map((part) => (TEXTS.includes(part) ? `${of}.${part}::${textAs}` : `${of}.${part}`)).join(', ')
@@ -32,19 +36,25 @@ const begin = (schema: string): string => `
   select g.id, g.next_at, g.watermark_at, g.watermark_at, 1`
 
 /**
- * For those that nobody saw, and that are mostly all new or all there: answers which are there, and creates all when none
- * is. Whoever creates one of them meanwhile makes it fail, and then nothing of it was written. Rows come as the list has
- * them, in order of their keys; should a plan ever mix them up, two that wait for each other are tried again.
+ * For those that nobody saw, and that are mostly all new or all there, on a connection of our own. A few are looked for:
+ * where one is there, it answers which are, and where none is, it creates all. One that is there all the same, or is created
+ * meanwhile, makes it fail, and then nothing of it was written. Rows come as the list has them, in order of their keys; should
+ * a plan ever mix them up, two that wait for each other are tried again.
  */
 export const freshStatement = (schema: string): Statement =>
   prepared(`
-with clock as materialized (select ${schema}.now_at() as now),${GIVEN},
+with clock as materialized (select ${schema}.now_at() as now),${givenWith('bytes')},
+known as materialized (
+  select from given g cross join lateral (${stored(schema)}) s
+  where g.n % (1 + (select count(*) from given) / ${LOOKED_FOR}) = 0 limit 1
+),
 there as materialized (
   select g.n, s.id, s.revision, c.next_at, ${DIFFERS} as differs
   from given g cross join lateral (${stored(schema)}) s cross join lateral (${cursorOf(schema)}) c
+  where exists (select from known)
 ),
-created as (${create(schema)} where not exists (select from there)),
-begun as (${begin(schema)} from given g where not exists (select from there))
+created as (${create(schema)} where not exists (select from known)),
+begun as (${begin(schema)} from given g where not exists (select from known))
 select n, id, false as created, false as changed, differs, revision, ${msOf('next_at')} as next_at from there`)
 
 /** For those of which some may be there. */

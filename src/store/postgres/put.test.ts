@@ -103,6 +103,23 @@ describe('a call of one batch', () => {
     expect(said).toEqual(['with', 'begin', 'with', 'with', 'commit'])
   })
 
+  it('is written though one of very many is there, whoever was looked for', async () => {
+    const list = puts(1000)
+    const [there] = list.splice(777, 1)
+    await store.schedules.put([there!])
+    const answers = await store.schedules.put([...list, ...again([there!])])
+    expect(answers.slice(0, -1).every(({ created }) => created)).toBe(true)
+    expect(answers.at(-1)).toMatchObject({ id: there!.id, created: false, changed: false, revision: 1 })
+  })
+
+  it('answers which are there when one of those is found that are looked for', async () => {
+    const list = puts(1000)
+    await store.schedules.put(list.slice(0, 400))
+    const answers = await store.schedules.put(again(list))
+    expect(answers.flatMap(({ created }, i) => (created ? [] : [i]))).toEqual(list.slice(0, 400).map((_, i) => i))
+    expect(answers.map(({ id }) => id).slice(0, 400)).toEqual(list.slice(0, 400).map(({ id }) => id))
+  })
+
   it('is written though another creates one of them meanwhile', async () => {
     const [there, ...list] = puts(20)
     const answers = await meanwhile(there!, () => store.schedules.put(again([...list, there!])))

@@ -43,7 +43,7 @@ export function createPut(schema: string): Put {
   /** In one statement, when it is enough; null when it was not, and then it wrote nothing. */
   const atOnce = async (list: readonly Numbered[], ask: Ask): Promise<AnswerRow[] | null> => {
     if (list.some(({ put }) => put.from !== null)) return null
-    const there = await ask<AnswerRow>(statements.fresh, putValues(list))
+    const there = await ask<AnswerRow>(statements.fresh, putValues(list, 'bytes'))
     if (there.length === 0) return list.map(made)
     if (there.length === list.length) return there
     if (!there.some(({ differs }) => differs)) return null

@@ -2,7 +2,7 @@
 import { toJsonText } from '../../json.ts'
 import type { Settlement } from '../contract/claims.ts'
 import { RUN_COLUMNS } from './rows.ts'
-import { plain, prepared, readOnce, type Statement, type Value } from './statement.ts'
+import { prepared, type Statement, uuids, type Value } from './statement.ts'
 
 type Succeeded = Settlement & { readonly verdict: { readonly kind: 'final'; readonly state: 'succeeded' } }
 
@@ -18,7 +18,7 @@ export function alikeValues(settlements: readonly Settlement[]): Value[] | null 
   const ids = settlements.map(({ id }) => id)
   // Of two with one id, the second must be refused.
   if (new Set(ids).size < ids.length) return null
-  return [plain(ids), fence, toJsonText(result, { what: 'result' }), workerId, ids.length]
+  return [uuids(ids), fence, toJsonText(result, { what: 'result' }), workerId, ids.length]
 }
 
 const hasSucceeded = (one: Settlement): one is Succeeded =>
@@ -32,7 +32,7 @@ export const finishAlikeStatement = (schema: string): Statement =>
 with clock as materialized (select ${schema}.now_at() as now),
 gone as (
   delete from ${schema}.runs r
-  where r.id = any(${readOnce(1, 'uuid')}) and r.fence = $2::bigint and r.state = 'running'
+  where r.id = any($1::uuid[]) and r.fence = $2::bigint and r.state = 'running'
   returning ${MOVED.map((column) => `r.${column}`).join(', ')}
 ),
 finished as (
@@ -41,7 +41,7 @@ finished as (
   from gone cross join clock
 ),
 refused as materialized (
-  select given.id from unnest($1::text::uuid[]) as given (id)
+  select given.id from unnest($1::uuid[]) as given (id)
   where (select count(*) from gone) < $5::int and given.id not in (select id from gone)
 ),
 noted as (
