@@ -3,28 +3,31 @@ import { toJsonText } from '../../json.ts'
 import type { NewRun } from '../contract/runs.ts'
 import { spanOf } from './rows.ts'
 import { inTurn } from './sharing.ts'
-import { plain, prepared, type Statement, texts, type Value } from './statement.ts'
+import { prepared, type Statement, texts, uuids, type Value } from './statement.ts'
+import type { Word } from './wake.ts'
 
 export interface Alike {
   readonly statement: Statement
   readonly values: Value[]
 }
 
-export type FindAlike = (runs: readonly NewRun[]) => Alike | null
+/** The statement says `word` to others when it commits. */
+export type FindAlike = (runs: readonly NewRun[], word?: Word) => Alike | null
 
 /** Null for runs that differ in more than their ids and payloads, or have a key, a lane, an occurrence or an instant. */
 export function createAlike(schema: string): FindAlike {
   const [same, own] = [alikeStatement(schema, 'same'), alikeStatement(schema, 'own')]
-  return (runs) => {
+  return (runs, word) => {
     const [first] = runs
     if (!first || !runs.every((run) => isAlike(run, first))) return null
     const { workspace, job, queue, trigger, priority, policy, schedule, due, payload } = first
     const isSame = runs.every((run) => run.payload === payload)
     const text = (run: NewRun): string => toJsonText(run.payload, { what: 'payload' })
     const values = [
-      ...[plain(runs.map(({ id }) => id)), isSame ? text(first) : texts(runs.map(text))],
+      ...[uuids(runs.map(({ id }) => id)), isSame ? text(first) : texts(runs.map(text))],
       ...[workspace, job, queue, trigger, priority, toJsonText(policy, { what: 'policy' })],
       ...[schedule?.id ?? null, schedule?.key ?? null, schedule?.revision ?? null, 'at' in due ? 0 : due.delayMs],
+      ...[word?.channel ?? null, word?.payload ?? null],
     ]
     return { statement: isSame ? same : own, values }
   }
@@ -48,14 +51,15 @@ const isAlike = (run: NewRun, first: NewRun): boolean =>
 const alikeStatement = (schema: string, payload: 'same' | 'own'): Statement => {
   const [list, read, shared] =
     payload === 'same'
-      ? ['unnest($1::text::uuid[]) as run (id)', 'kind.payload', '$2::text::jsonb']
-      : ['unnest($1::text::uuid[], $2::text::text[]) as run (id, payload)', 'run.payload::jsonb', 'null::jsonb']
+      ? ['unnest($1::uuid[]) as run (id)', 'kind.payload', '$2::text::jsonb']
+      : ['unnest($1::uuid[], $2::text::text[]) as run (id, payload)', 'run.payload::jsonb', 'null::jsonb']
   return prepared(`
 with kind as materialized (
   select now, now + ${spanOf('$12::float8')} as due_at, ${shared} as payload, $3::text as workspace, $4::text as job,
     $5::text as queue, $6::text as trigger, $7::smallint as priority, $8::text::json as policy, $9::uuid as schedule_id,
     $10::text as schedule_key, $11::int as schedule_revision,
-    ${inTurn(schema, { workspace: '$3::text', queue: '$5::text' })} as turn
+    ${inTurn(schema, { workspace: '$3::text', queue: '$5::text' })} as turn,
+    case when $13::text is not null then pg_notify($13::text, $14::text) end as said
   from (select ${schema}.now_at() as now) clock
 )
 insert into ${schema}.runs (id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key, schedule_revision,

@@ -1,6 +1,6 @@
 /** Inserts runs made by hand, and keeps the promise of idempotency keys; the SQL for it is `enqueue-statements.ts`. */
 import type { Enqueued, NewRun } from '../contract/runs.ts'
-import { createAlike, type FindAlike } from './enqueue-alike.ts'
+import { type Alike, createAlike, type FindAlike } from './enqueue-alike.ts'
 import {
   endedAlready,
   fullValues,
@@ -12,6 +12,7 @@ import {
 } from './enqueue-statements.ts'
 import { isTaken } from './failure.ts'
 import { type Ask, type Statement, texts } from './statement.ts'
+import type { Word } from './wake.ts'
 
 /** `alone` says that each statement is a transaction of its own, so that one that fails leaves nothing to be undone. */
 export type Enqueue = (runs: readonly NewRun[], ask: Ask, alone?: 'alone') => Promise<Enqueued[]>
@@ -20,6 +21,24 @@ export type Enqueue = (runs: readonly NewRun[], ask: Ask, alone?: 'alone') => Pr
 export function createPlain(schema: string): FindAlike {
   const [alike, insert] = [createAlike(schema), insertStatement(schema)]
   return (runs) => alike(runs) ?? (runs.every(isPlain) ? { statement: insert, values: plainValues(runs) } : null)
+}
+
+/** For runs that differ in nothing but ids and payloads; answers false, and has written nothing, for others and when an id is taken. */
+export function createInsertAlike(schema: string): (runs: readonly NewRun[], ask: Ask, word: Word) => Promise<boolean> {
+  const alike = createAlike(schema)
+  return (runs, ask, word) => written(alike(runs, word), ask)
+}
+
+/** Whether it was: not where there is nothing to ask, or where an id is taken after all. */
+async function written(insert: Alike | null, ask: Ask): Promise<boolean> {
+  if (!insert) return false
+  try {
+    await ask(insert.statement, insert.values)
+    return true
+  } catch (error) {
+    if (isTaken(error)) return false
+    throw error
+  }
 }
 
 export function createEnqueue(schema: string): Enqueue {
@@ -42,21 +61,8 @@ export function createEnqueue(schema: string): Enqueue {
     return runs.filter(({ id }) => keyed.has(id)).map((run) => ({ run, keyed: keyed.get(run.id)! }))
   }
 
-  /** Answers false, and has written nothing, for runs that are not plain and when an id is taken after all. */
-  const insertPlain = async (runs: readonly NewRun[], ask: Ask): Promise<boolean> => {
-    const insert = plainly(runs)
-    if (!insert) return false
-    try {
-      await ask(insert.statement, insert.values)
-      return true
-    } catch (error) {
-      if (isTaken(error)) return false
-      throw error
-    }
-  }
-
   return async (runs, ask, alone) => {
-    if (alone && (await insertPlain(runs, ask))) return runs.map(({ id }) => ({ id, created: true }))
+    if (alone && (await written(plainly(runs), ask))) return runs.map(({ id }) => ({ id, created: true }))
     const candidates = onePerKey(runs)
     const standsFor = new Map(candidates.map((run) => [nameOf(run), run.id]))
     const existing = new Set<string>()

@@ -1,9 +1,12 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
 import { newRun } from '../../testing/conformance/samples.ts'
 import type { Hint } from '../contract/wake.ts'
+import { type Connection, connect } from './connection.ts'
+import { unprepared } from './statement.ts'
 import { openPostgres, type PostgresStore } from './store.ts'
+import { createWake, type Wake, type Word } from './wake.ts'
 
 let database: Database
 let client: pg.Client
@@ -119,4 +122,81 @@ it('knows whether it hears others', async () => {
   expect([deaf.wake.hears!(), fresh.wake.hears!()]).toEqual([false, true])
   await Promise.all([deaf.close(), fresh.close()])
   expect(fresh.wake.hears!()).toBe(false)
+})
+
+describe('a hint aboard of a write', () => {
+  const hint: Hint = { kind: 'runs', queues: ['aboard'] }
+  let elapsed = 0
+  let connection: Connection
+  let wake: Wake
+
+  beforeEach(() => {
+    connection = connect({ url: database.url, max: 1, prepare: true, statementTimeoutMs: 5000, name: 'test' })
+    wake = createWake(connection, { channel: 'aboard', listen: false, clock: { elapsed: () => elapsed } })
+  })
+  afterEach(async () => {
+    await wake.close()
+    await connection.close()
+  })
+
+  /** Whether a write was asked to say a hint; it takes so long, and answers so. */
+  const isAsked = async (tookMs: number, answer = true): Promise<boolean> => {
+    let asked = false
+    const said = await wake.aboard(hint, async () => {
+      asked = true
+      elapsed += tookMs
+      return answer
+    })
+    expect(said).toBe(asked && answer)
+    return asked
+  }
+
+  it('is said by the commit itself, to others and here', async () => {
+    const heard: string[] = []
+    const here: Hint[] = []
+    await client.query('listen aboard')
+    const told = new Promise<void>((resolve) =>
+      client.once('notification', ({ payload }) => {
+        heard.push(payload!)
+        resolve()
+      }),
+    )
+    await wake.listen((each) => here.push(each))
+    const say = async ({ channel, payload }: Word) => {
+      await connection.api.ask(unprepared('select pg_notify($1, $2)'), [channel, payload])
+      return true
+    }
+    expect(await wake.aboard(hint, say)).toBe(true)
+    await told
+    expect(here).toEqual([hint])
+    expect(heard.map((payload) => JSON.parse(payload).hint)).toEqual([hint])
+  })
+
+  it('is one at a time, and not the next one that follows at once', async () => {
+    let inner: boolean | undefined
+    await wake.aboard(hint, async () => {
+      inner = await isAsked(1)
+      return true
+    })
+    expect(inner).toBe(false)
+    expect(await isAsked(1)).toBe(false)
+    elapsed += 8
+    expect(await isAsked(1)).toBe(true)
+  })
+
+  it('is none for a hundred times as long after one that had to wait for others', async () => {
+    expect(await isAsked(20)).toBe(true)
+    elapsed += 1990
+    expect(await isAsked(1)).toBe(false)
+    elapsed += 10
+    expect(await isAsked(1)).toBe(true)
+  })
+
+  it('is possible again after a write that failed or wrote nothing', async () => {
+    await expect(wake.aboard(hint, () => Promise.reject(new Error('away')))).rejects.toThrow('away')
+    elapsed += 8
+    expect(await isAsked(1, false)).toBe(true)
+    elapsed += 8
+    expect(await isAsked(1)).toBe(true)
+  })
 })

@@ -1,6 +1,7 @@
 /** Runs made by hand in Postgres, and what operators do to runs; grants and their ends are `claims.ts`. */
 import type { CancelAnswer, Enqueued, NewRun, RunStore } from '../contract/runs.ts'
-import { createEnqueue, isPlain } from './enqueue.ts'
+import type { Hint } from '../contract/wake.ts'
+import { createEnqueue, createInsertAlike, isPlain } from './enqueue.ts'
 import { createEnqueueLong } from './enqueue-long.ts'
 import { isAway } from './failure.ts'
 import { createGather } from './gather.ts'
@@ -16,25 +17,34 @@ const MANY = 100
 export function createRuns({ connection, wake, sharing, schema }: Parts): RunStore {
   const enqueue = createEnqueue(schema)
   const enqueueLong = createEnqueueLong(connection, schema, enqueue)
+  const insertAlike = createInsertAlike(schema)
   const gather = createGather({
     async write(runs: readonly NewRun[]) {
       // Two callers with one id must be told apart.
       if (!isOnce(runs)) throw new Error('two callers have one id')
-      return enqueue(runs, connection.late, 'alone')
+      const hint = hintFor(runs)
+      const isWritten = await wake.aboard(hint, (word) => insertAlike(runs, connection.late, word))
+      if (isWritten) return runs.map(({ id }) => ({ id, created: true }))
+      const answers = await enqueue(runs, connection.late, 'alone')
+      wake.tell(hint)
+      return answers
     },
     isUnwritten: (error) => !isAway(error),
   })
-  const enqueueOwn = (runs: readonly NewRun[]): Promise<Enqueued[]> =>
-    runs.length < MANY && runs.every(isPlain) && isOnce(runs) ? connection.begun(() => gather(runs)) : enqueueLong(runs)
+  const enqueueOwn = async (runs: readonly NewRun[]): Promise<Enqueued[]> => {
+    if (runs.length < MANY && runs.every(isPlain) && isOnce(runs)) return connection.begun(() => gather(runs))
+    const answers = await enqueueLong(runs)
+    wake.tell(hintFor(runs))
+    return answers
+  }
   const [cancel, redrive] = [cancelStatement(schema), redriveStatement(schema)]
   return {
     async enqueue(runs, tx) {
       if (runs.length === 0) return []
       await sharing.note(runs, tx ? 'transaction' : undefined)
-      const hint = { kind: 'runs', queues: [...new Set(runs.map(({ queue }) => queue))] } as const
-      const answers = tx ? await enqueue(runs, within(tx)) : await enqueueOwn(runs)
-      if (tx) await wake.tellWithin(within(tx), hint)
-      else wake.tell(hint)
+      if (!tx) return enqueueOwn(runs)
+      const answers = await enqueue(runs, within(tx))
+      await wake.tellWithin(within(tx), hintFor(runs))
       return answers
     },
     async cancel(id, by) {
@@ -58,6 +68,11 @@ export function createRuns({ connection, wake, sharing, schema }: Parts): RunSto
     },
   }
 }
+
+const hintFor = (runs: readonly NewRun[]): Hint => ({
+  kind: 'runs',
+  queues: [...new Set(runs.map(({ queue }) => queue))],
+})
 
 /** Whether no id stands twice. */
 const isOnce = (runs: readonly NewRun[]): boolean =>

@@ -1,13 +1,26 @@
 /** Carries hints: at once inside this process, and by NOTIFY to others; losing one costs a poll interval and nothing else. */
 import { randomUUID } from 'node:crypto'
+import { type Clock, systemClock } from '../../time/clock.ts'
 import type { Hint, WakeStore } from '../contract/wake.ts'
 import type { Connection } from './connection.ts'
 import { type Listener, openListener } from './listen.ts'
 import { type Ask, prepared, texts, unprepared } from './statement.ts'
 
+/** A hint as a statement can say it. */
+export interface Word {
+  readonly channel: string
+  readonly payload: string
+}
+
 export interface Wake extends WakeStore {
   /** After a commit of our own. */
   tell(hint: Hint): void
+  /**
+   * Lets a write of our own say this hint when it commits, and so spares whoever waits for it a round trip. Answers false
+   * where it was not written: by its own answer, or because it was not asked, since such commits wait for each other until they are
+   * on the disk. Only one at a time, therefore, and for a while none where one had to wait.
+   */
+  aboard(hint: Hint, write: (word: Word) => Promise<boolean>): Promise<boolean>
   /** Inside the caller's transaction: said when, and only if, it commits. */
   tellWithin(ask: Ask, hint: Hint): Promise<void>
   close(): Promise<void>
@@ -17,10 +30,15 @@ export interface WakeOptions {
   readonly channel: string
   /** Whether to listen to others; without it there are only hints from this process. */
   readonly listen: boolean
+  readonly clock?: Pick<Clock, 'elapsed'>
 }
 
-/** A NOTIFY makes commits wait for each other, so that a storm of small writes shares one. */
+/** A NOTIFY makes commits wait for each other, so that a storm of small writes shares one: each waits twice as long as the one before. */
+const FIRST_PAUSE_MS = 1
 const PAUSE_MS = 5
+/** A commit that tells and takes longer has waited for others; none does so then for so many times as long. */
+const PATIENCE_MS = 5
+const REST = 100
 /** The server's limit is 8000 bytes. */
 const MAX_BYTES = 7900
 
@@ -30,7 +48,7 @@ const NOTIFY = prepared(
 )
 const NOTIFY_WITHIN = unprepared('select pg_notify($1, $2)')
 
-export function createWake(connection: Connection, { channel, listen }: WakeOptions): Wake {
+export function createWake(connection: Connection, { channel, listen, clock = systemClock }: WakeOptions): Wake {
   const me = randomUUID()
   const listeners = new Set<(hint: Hint) => void>()
   let listener: Promise<Listener> | null = null
@@ -40,6 +58,7 @@ export function createWake(connection: Connection, { channel, listen }: WakeOpti
   let schedules = false
   let cancels = false
   let sending: Promise<void> | null = null
+  let restsUntil = Number.NEGATIVE_INFINITY
   let closed = false
 
   const deliver = (hint: Hint): void => {
@@ -52,7 +71,11 @@ export function createWake(connection: Connection, { channel, listen }: WakeOpti
   }
 
   const send = async (): Promise<void> => {
-    while (queues.size > 0 || schedules || cancels) {
+    for (
+      let pauseMs = FIRST_PAUSE_MS;
+      queues.size > 0 || schedules || cancels;
+      pauseMs = Math.min(PAUSE_MS, 2 * pauseMs)
+    ) {
       const hints: Hint[] = []
       if (queues.size > 0) hints.push({ kind: 'runs', queues: [...queues] })
       if (schedules) hints.push({ kind: 'schedules' })
@@ -62,7 +85,7 @@ export function createWake(connection: Connection, { channel, listen }: WakeOpti
       cancels = false
       // Whoever misses it polls.
       await connection.hot.ask(NOTIFY, [channel, texts(hints.map((hint) => payloadOf(hint, me)))]).catch(() => {})
-      if (!closed) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+      if (!closed) await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
     sending = null
   }
@@ -85,6 +108,19 @@ export function createWake(connection: Connection, { channel, listen }: WakeOpti
       else if (hint.kind === 'cancels') cancels = true
       else schedules = true
       sending ??= send()
+    },
+    async aboard(hint, write) {
+      const at = clock.elapsed()
+      if (sending || at < restsUntil) return false
+      restsUntil = Number.POSITIVE_INFINITY
+      try {
+        const isWritten = await write({ channel, payload: payloadOf(hint, me) })
+        if (isWritten) deliver(hint)
+        return isWritten
+      } finally {
+        const tookMs = clock.elapsed() - at
+        restsUntil = at + tookMs + (tookMs > PATIENCE_MS ? REST * tookMs : PAUSE_MS)
+      }
     },
     async tellWithin(ask, hint) {
       await ask(NOTIFY_WITHIN, [channel, payloadOf(hint, '')])

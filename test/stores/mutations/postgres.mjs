@@ -180,8 +180,8 @@ export const MUTATIONS = [
   {
     kills: 'a verb leaves the caller’s transaction',
     file: `${folder}/runs.ts`,
-    find: 'tx ? await enqueue(runs, within(tx)) : await',
-    replace: 'tx === null ? await enqueue(runs, within(tx)) : await',
+    find: 'await enqueue(runs, within(tx))',
+    replace: 'await enqueue(runs, connection.api.ask)',
   },
   {
     kills: 'an idempotency key is not looked up',
