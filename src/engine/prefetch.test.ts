@@ -18,6 +18,14 @@ describe('prefetch', () => {
     expect(prefetch.size()).toBe(4000)
   })
 
+  it('trusts a rate no further than sixteen times what has shown it', () => {
+    const prefetch = createPrefetch()
+    prefetch.ended(60, 0.2)
+    expect(prefetch.size()).toBe(960)
+    prefetch.ended(200, 1)
+    expect(prefetch.size()).toBe(4000)
+  })
+
   it('shrinks by halves when the rate falls', () => {
     const prefetch = createPrefetch()
     prefetch.ended(100, 50)

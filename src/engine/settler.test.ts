@@ -46,6 +46,26 @@ describe('a settler', () => {
     expect({ batches, told: told.length }).toEqual({ batches: [2000, 500], told: 2500 })
   })
 
+  it('writes a whole group beside another that is still under way, and what is less after it', async () => {
+    let release = (): void => {}
+    const slow: Settle = (list) => new Promise((resolve) => (release = () => resolve(list.map(() => 'accepted'))))
+    const { settler, add, told, batches } = settling([slow])
+    const addSome = async (count: number): Promise<void> => {
+      for (let n = 0; n < count; n++) add(String(n))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await addSome(1)
+    await addSome(1999)
+    expect(batches).toEqual([1])
+    await addSome(1)
+    expect({ batches, told: told.length }).toEqual({ batches: [1, 2000], told: 2000 })
+    await addSome(5)
+    expect(batches).toEqual([1, 2000])
+    release()
+    await settler.idle()
+    expect({ batches, told: told.length }).toEqual({ batches: [1, 2000, 5], told: 2006 })
+  })
+
   it('writes again what was not written when the answer was lost, and tells of every run once', async () => {
     const { settler, add, told, batches, errors } = settling([away], [written])
     add('a')

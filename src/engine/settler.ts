@@ -1,4 +1,4 @@
-/** Writes verdicts in groups: whatever gathers while one write is under way goes into the next; a dead database is asked again. */
+/** Writes verdicts in groups: whatever gathers while one write is under way goes into the next, and a whole group that has gathered is written beside it; a dead database is asked again. */
 import type { ClaimStore, Settlement } from '../store/contract/claims.ts'
 import type { HistoryStore } from '../store/contract/history.ts'
 import type { Timers } from '../time/timers.ts'
@@ -24,9 +24,14 @@ export interface SettlerOptions {
 const MAX_BATCH = 2000
 const RETRY_MS = 200
 
+type Writer = 'first' | 'second'
+/** How many verdicts each of the two waits for. */
+const LEAST: Readonly<Record<Writer, number>> = { first: 1, second: MAX_BATCH }
+
 export function createSettler({ claims, history, timers, workerId, onError }: SettlerOptions): Settler {
   let waiting: Held[] = []
-  let working: Promise<void> | null = null
+  /** The first writes whatever there is, the second only whole groups. */
+  const writers: Record<Writer, Promise<void> | null> = { first: null, second: null }
   let crashed = false
 
   const settlementOf = ({ run, verdict, progress }: Held): Settlement => ({
@@ -69,13 +74,13 @@ export function createSettler({ claims, history, timers, workerId, onError }: Se
     }
   }
 
-  const drain = async (): Promise<void> => {
-    while (waiting.length > 0 && !crashed) {
+  const drain = async (writer: Writer): Promise<void> => {
+    while (waiting.length >= LEAST[writer] && !crashed) {
       const batch = waiting
       waiting = batch.splice(MAX_BATCH)
       await write(batch)
     }
-    working = null
+    writers[writer] = null
   }
 
   return {
@@ -83,10 +88,11 @@ export function createSettler({ claims, history, timers, workerId, onError }: Se
       if (crashed) return
       waiting.push(held)
       // The next microtask gathers everything that finishes in this turn.
-      working ??= Promise.resolve().then(drain)
+      writers.first ??= Promise.resolve('first' as const).then(drain)
+      if (waiting.length >= LEAST.second) writers.second ??= Promise.resolve('second' as const).then(drain)
     },
     async idle() {
-      while (working) await working
+      while (writers.first || writers.second) await Promise.all([writers.first, writers.second])
     },
     crash() {
       crashed = true

@@ -15,10 +15,11 @@ interface Setting {
   /** What each look at the clock adds to it. */
   readonly tickMs?: number
   readonly nextDueInMs?: number
+  readonly elapsed?: () => number
 }
 
 /** A worker on a store that has so many runs due, and nothing else. */
-function working({ due, concurrency, work = () => {}, tickMs = 0, nextDueInMs }: Setting) {
+function working({ due, concurrency, work = () => {}, tickMs = 0, nextDueInMs, elapsed: given }: Setting) {
   const asked: number[] = []
   let [left, elapsed, wakes] = [due, 0, 0]
   const claim = async ({ wanted }: ClaimRequest) => {
@@ -32,7 +33,7 @@ function working({ due, concurrency, work = () => {}, tickMs = 0, nextDueInMs }:
   const begun: Held[] = []
   const worker: Worker = createWorker({
     claims: { claim } as Partial<ClaimStore> as ClaimStore,
-    clock: { now: () => 0, elapsed: () => (elapsed += tickMs) },
+    clock: { now: () => 0, elapsed: given ?? (() => (elapsed += tickMs)) },
     grants: createGrants(),
     queues: { default: { concurrency, limits: {}, retryBudget: null } },
     workerId: 'w',
@@ -77,12 +78,23 @@ describe('a worker', () => {
     const { worker, begun, asked, wakes } = working({ due: 100, concurrency: 10 })
     await worker.pass()
     expect(await worker.pass()).toBe(Number.POSITIVE_INFINITY)
-    for (let n = 0; n < 9; n++) worker.slots.ended(begun[n]!, 0)
+    // At a rate at which ten are ahead by a quarter of a second.
+    for (let n = 0; n < 9; n++) worker.slots.ended(begun[n]!, 25 * (n + 1))
     expect({ asked, wakes: wakes() }).toEqual({ asked: [20], wakes: 0 })
-    worker.slots.ended(begun[9]!, 0)
+    worker.slots.ended(begun[9]!, 250)
     expect(wakes()).toBe(1)
     await worker.pass()
     expect(asked).toEqual([20, 10])
+  })
+
+  it('knows how fast its work is by the first of it, however long it waited for more', async () => {
+    let elapsed = 0
+    const { worker, asked, begun } = working({ due: 1000, concurrency: 10, work: endAtOnce, elapsed: () => elapsed })
+    await worker.pass()
+    while (begun.length < 20) await turn()
+    elapsed += 5000
+    await worker.pass()
+    expect(asked).toEqual([20, 10 + 16 * 16])
   })
 
   it('asks once for a claim, however many end meanwhile', async () => {

@@ -13,8 +13,9 @@ import { createTurns, type Turns } from './turns.ts'
 const MIN_PAUSE_MS = 1
 /** With so many verdicts waiting for the database, more work would only make it worse. */
 const MAX_UNWRITTEN = 5000
-/** How often the rate of a queue is looked at. */
+/** After how much work the rate of a queue is looked at: so long, or so many runs. Of fewer one might be quick by chance. */
 const RATE_MS = 10
+const RATE_RUNS = 16
 /** Work that waits for nothing is started for so long at a time; then others of this process have their turn. */
 const SLICE_MS = 10
 
@@ -71,8 +72,9 @@ interface Queue {
   /** Whether a slot came free since the last pass, and whether another pass was asked for because of that. */
   freed: boolean
   asked: boolean
-  /** Ended since the rate was last looked at, and when that was. */
+  /** Ended since the rate was last looked at, and how long that took before the present stretch of work, which began at `since`. */
   ended: number
+  busyMs: number
   since: number
 }
 
@@ -95,7 +97,8 @@ export function createWorker(options: WorkerOptions): Worker {
       freed: false,
       asked: false,
       ended: 0,
-      since: clock.elapsed(),
+      busyMs: 0,
+      since: 0,
     })
   }
 
@@ -139,7 +142,7 @@ export function createWorker(options: WorkerOptions): Worker {
       grants.remove(held)
       return
     }
-    queue.running++
+    if (queue.running++ === 0) queue.since = now
     unwritten++
     held.startedAt = now
     options.attempt(held)
@@ -162,12 +165,15 @@ export function createWorker(options: WorkerOptions): Worker {
     },
   }
 
+  /** Waiting for the database is no slowness of the work, and does not count. */
   const measure = (queue: Queue, now: number): void => {
     queue.ended++
-    if (now - queue.since < RATE_MS) return
-    queue.prefetch?.ended(queue.ended, now - queue.since)
-    queue.ended = 0
+    queue.busyMs += now - queue.since
     queue.since = now
+    if (queue.busyMs < RATE_MS && queue.ended < RATE_RUNS) return
+    queue.prefetch?.ended(queue.ended, queue.busyMs)
+    queue.ended = 0
+    queue.busyMs = 0
   }
 
   /** A run that is cancelled while it waits here need not wait for a slot to hear of it. */
