@@ -6,25 +6,36 @@ import { BEGINNING, type Floor } from './floors.ts'
 import { instantAt, msOf, type RunRow, runFields, spanOf } from './rows.ts'
 import { plain, prepared, type Statement, texts, unseen, type Value } from './statement.ts'
 
-/** What is read of each grant, in this order; what all grants of one claim have in common does not travel. */
-const GRANTED = [
-  ...(['id', 'schedule_id', 'schedule_key', 'schedule_revision', 'scheduled_at', 'slot_start_at', 'due_at'] as const),
-  ...([
-    'created_at',
-    'payload',
-    'attempt',
-    'fence',
-    'cancel_requested',
-    'idempotency_key',
-    'progress',
-    'error',
-  ] as const),
-  ...(['lane', 'overlap'] as const),
+/**
+ * What is read of each grant, in this order; what all grants of one claim have in common does not travel. What is usual is
+ * not said either: writing, sending and reading nothing costs next to nothing.
+ */
+const GRANTED: readonly { readonly column: string; readonly usually?: string }[] = [
+  ...['id', 'schedule_id', 'schedule_key', 'schedule_revision', 'scheduled_at', 'slot_start_at', 'due_at'].map(always),
+  { column: 'created_at', usually: 'r.due_at' },
+  { column: 'payload', usually: `'null'` },
+  { column: 'attempt', usually: 'r.fence' },
+  { column: 'fence', usually: '1' },
+  { column: 'cancel_requested', usually: 'false' },
+  ...['idempotency_key', 'progress', 'error', 'lane'].map(always),
+  { column: 'overlap', usually: `'allow'` },
 ]
 
-/** A grant; the row after all of them has no id, and in the place of the kind what there is to say besides. */
+function always(column: string): { column: string } {
+  return { column }
+}
+
+const COLUMNS = GRANTED.map(({ column }) => column)
+
+const FIELDS = GRANTED.map(({ column, usually }) => {
+  if (usually === undefined) return runFields('r', [column])
+  const told = `nullif(r.${column}, ${usually})`
+  return `${column.endsWith('_at') ? msOf(told) : told} as ${column}`
+}).join(', ')
+
+/** A grant, in the order of `GRANTED`; the row after all of them has no id, and in the place of the kind what there is to say besides. */
 export type ClaimRow = readonly [
-  kind: string,
+  kind: string | null,
   id: string | null,
   scheduleId: string | null,
   scheduleKey: string,
@@ -32,22 +43,28 @@ export type ClaimRow = readonly [
   scheduledAt: number | null,
   slotStartAt: number | null,
   dueAt: number,
-  createdAt: number,
+  createdAt: number | null,
   payload: RunRow['payload'],
-  attempt: number,
-  fence: number,
-  cancelRequested: boolean,
+  attempt: number | null,
+  fence: number | null,
+  cancelRequested: boolean | null,
   idempotencyKey: string | null,
   progress: RunRow['progress'],
   error: RunRow['error'],
   lane: string | null,
-  overlap: Overlap,
+  overlap: Overlap | null,
 ]
 
 /** What few kinds of runs share travels as one text, and is read once for each. No name has a control character in it. */
 const BETWEEN = '\u001f'
 const KIND = ['workspace', 'job', 'queue', 'trigger', 'priority::text', 'policy::text']
-const kindIn = (of: string): string => KIND.map((part) => `${of}.${part}`).join(` || U&'\\001f' || `)
+const KIND_OF_R = KIND.map((part) => `r.${part}`).join(` || U&'\\001f' || `)
+
+/** SQL for the kind of `r`, or null where it is the one whose parts are the parameters from `first` on. */
+const kindUnless = (first: number): string => {
+  const isKnown = KIND.map((part, i) => `r.${part} = $${first + i}::text`).join(' and ')
+  return `case when ${isKnown} then null else ${KIND_OF_R} end`
+}
 
 type Kind = Pick<Run, 'workspace' | 'job' | 'queue' | 'trigger' | 'priority' | 'policy'>
 
@@ -85,6 +102,18 @@ export interface Part extends Pick<Claimed, 'now' | 'runs' | 'nextDueAt'> {
   readonly shared: Readonly<Record<string, { readonly turn: string | null; readonly more: boolean }>>
 }
 
+/** What a claim of the oldest may leave out. */
+export interface Shortcuts {
+  /** From when on it looks in each queue. */
+  readonly floorOf: (queue: string) => Floor
+  /** Whether it passes over what a transaction under way has touched. */
+  readonly passes: boolean
+  /** The kind that need not be told. */
+  readonly kind: string | null
+}
+
+const NO_SHORTCUTS: Shortcuts = { floorOf: () => BEGINNING, passes: false, kind: null }
+
 export const claimValues = ({ workerId, leaseMs, wanted }: ClaimRequest): Value[] => [
   workerId,
   leaseMs,
@@ -92,15 +121,18 @@ export const claimValues = ({ workerId, leaseMs, wanted }: ClaimRequest): Value[
   plain(wanted.map(({ limit }) => limit)),
 ]
 
-/** For `claimStatement`; where nothing is said of floors, it looks from the beginning. */
-export const oldestValues = (request: ClaimRequest, floorOf: (queue: string) => Floor = () => BEGINNING): Value[] => [
+/** For `claimStatement`. */
+export const oldestValues = (request: ClaimRequest, { floorOf, passes, kind }: Shortcuts = NO_SHORTCUTS): Value[] => [
   ...claimValues(request),
   texts(request.wanted.map(({ queue }) => plain(floorOf(queue)))),
+  passes,
+  ...(kind?.split(BETWEEN) ?? KIND.map(() => null)),
 ]
 
-export function partOf(rows: readonly ClaimRow[], request: ClaimRequest): Part {
-  const { now, coming, limited, several, shared, took } = JSON.parse(rows.at(-1)![0]) as Head
-  const granting = { ...request, now }
+/** `kind` is the one that was not told. */
+export function partOf(rows: readonly ClaimRow[], request: ClaimRequest, kind: string | null = null): Part {
+  const { now, coming, limited, several, shared, took } = JSON.parse(rows.at(-1)![0]!) as Head
+  const granting = { ...request, now, kind }
   return {
     now,
     nextDueAt: coming,
@@ -112,8 +144,14 @@ export function partOf(rows: readonly ClaimRow[], request: ClaimRequest): Part {
   }
 }
 
-function grantOf(row: ClaimRow, { workerId, leaseMs, now }: ClaimRequest & { readonly now: number }): Run {
-  const { workspace, job, queue, trigger, priority, policy } = kindOf(row[0])
+interface Granting extends Pick<ClaimRequest, 'workerId' | 'leaseMs'> {
+  readonly now: number
+  readonly kind: string | null
+}
+
+function grantOf(row: ClaimRow, { workerId, leaseMs, now, kind }: Granting): Run {
+  const { workspace, job, queue, trigger, priority, policy } = kindOf(row[0] ?? kind!)
+  const fence = row[11] ?? 1
   return {
     id: row[1]!,
     workspace,
@@ -127,18 +165,18 @@ function grantOf(row: ClaimRow, { workerId, leaseMs, now }: ClaimRequest & { rea
     slotStartAt: row[6],
     dueAt: row[7],
     lane: row[16],
-    overlap: row[17],
+    overlap: row[17] ?? 'allow',
     gate: 'open',
-    createdAt: row[8],
+    createdAt: row[8] ?? row[7],
     payload: row[9],
     policy,
-    attempt: row[10],
-    fence: row[11],
+    attempt: row[10] ?? fence,
+    fence,
     workerId,
     leaseUntil: now + leaseMs,
     startedAt: now,
     finishedAt: null,
-    cancelRequested: row[12],
+    cancelRequested: row[12] ?? false,
     idempotencyKey: row[13],
     result: null,
     error: row[15],
@@ -171,18 +209,18 @@ export const MAY_START = `p.gate = 'open' and not p.kept and p.state = 'pending'
  * place in the table; a join would let the server read all of it. Rows that another holds are passed over. No column is
  * written that stands in an index, except where runs are counted while they run: those leave the queue's index at once.
  */
-export const granting = (schema: string, found: string, limited: Limited): string => `
+export const granting = (schema: string, found: string, limited: Limited, kind = KIND_OF_R): string => `
 granted as (
   update ${schema}.runs r
   set state = 'running', attempt = r.attempt + 1, fence = r.fence + 1, worker_id = $1::text,
     lease_until = (select lease_until from clock), started_at = (select now from clock)${limited === 'held' ? ', kept = true' : ''}
   where r.ctid = any(array(${found}))
-  returning ${kindIn('r')} as kind, ${runFields('r', GRANTED)}
+  returning ${kind} as kind, ${FIELDS}
 ),
 looked_after as (
   insert into ${schema}.leases (look_at, ids)
-  select clock.lease_until, granted.ids from clock cross join (select array(select id from granted) as ids) granted
-  where cardinality(granted.ids) > 0
+  select clock.lease_until, list.ids from clock cross join (select array(select id from granted) as ids offset 0) list
+  where cardinality(list.ids) > 0
 ),
 coming as (
   select min(first.due_at) as due_at
@@ -197,23 +235,25 @@ coming as (
 
 /** SQL for the clock of a claim, with the end of the leases that it grants. */
 export const claimClock = (schema: string): string => `clock as materialized (
-  select now, now + ${spanOf('$2::float8')} as lease_until from (select ${schema}.now_at() as now) reading
+  select now, now + ${spanOf('$2::float8')} as lease_until, age(pg_snapshot_xmin(pg_current_snapshot())::xid) as oldest
+  from (select ${schema}.now_at() as now) reading
 )`
 
 /** SQL for the rows of the answer; `shared` is an expression for the words about turns. */
 export const answering = (schema: string, shared: string): string => `
-select kind, ${GRANTED.join(', ')} from granted
+select kind, ${COLUMNS.join(', ')} from granted
 union all
 select json_build_object('now', ${msOf('clock.now')}, 'coming', ${msOf('coming.due_at')},
     'limited', (select json_agg(queue) from asked where limited), 'shared', ${shared},
     'several', (select json_agg(name) from ${schema}.shared_queues where name in (select queue from wanted)),
     'took', date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000)::text,
-  ${GRANTED.map(() => 'null').join(', ')}
+  ${COLUMNS.map(() => 'null').join(', ')}
 from clock cross join coming`
 
 /**
  * Walks the queues and, in each, the priorities from high to low: a range of the index that ends where the future
- * begins, so that what is planned ahead costs nothing.
+ * begins, so that what is planned ahead costs nothing. `xmax` is who touched a row last: nobody, or somebody who was done
+ * before the oldest of those now under way began, or one who may not be.
  */
 export const claimStatement = (schema: string, limited: Limited = 'left out'): Statement => ({
   rowMode: 'array',
@@ -226,7 +266,7 @@ with ${claimClock(schema)},${wantedQueues(schema, { queue: 'text', number: 'int'
         select p.ctid as place from ${schema}.runs p
         where ${MAY_START} and p.queue = w.queue and p.priority = level::smallint
           and p.due_at >= coalesce(${instantAt('(w.floors::float8[])[level + 1]')}, '-infinity')
-          and p.due_at <= (select now from clock)
+          and p.due_at <= (select now from clock) and (p.xmax = '0'::xid or not $6::boolean or age(p.xmax) > (select oldest from clock))
         order by p.due_at
         limit w.number
         for update skip locked
@@ -235,5 +275,6 @@ with ${claimClock(schema)},${wantedQueues(schema, { queue: 'text', number: 'int'
     ) found
   `,
     limited,
+    kindUnless(7),
   )}${answering(schema, 'null::json')}`),
 })

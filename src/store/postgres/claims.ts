@@ -6,6 +6,7 @@ import { type ClaimRow, claimStatement, oldestValues, type Part, partOf } from '
 import { createClaimLimited, keepStatement } from './claim-limited.ts'
 import { turnStatement, turnValues } from './claim-turn.ts'
 import { createFloors } from './floors.ts'
+import { createGlance } from './glance.ts'
 import type { Parts } from './parts.ts'
 import { grantedTo, liveFields, msOf, NOBODY, progressText, type RunRow, runOf, spanOf } from './rows.ts'
 import { createSettle } from './settle.ts'
@@ -53,7 +54,9 @@ function createClaim({ connection, sharing, schema }: Parts): ClaimStore['claim'
   const [claim, turn, keep] = [claimStatement(schema), turnStatement(schema), keepStatement(schema)]
   const claimLimited = createClaimLimited(connection, schema)
   const limited = new Set<string>()
-  const floors = createFloors(systemClock)
+  const [floors, glance] = [createFloors(systemClock), createGlance()]
+  /** That of the last grant: mostly that of the next. */
+  let kind: string | null = null
 
   const isShared = async ({ wanted }: ClaimRequest): Promise<ReadonlySet<string>> =>
     sharing.among(wanted.filter(({ fair }) => fair).map(({ queue }) => queue))
@@ -69,11 +72,14 @@ function createClaim({ connection, sharing, schema }: Parts): ClaimStore['claim'
     async (request, shared) => {
       const part = only(request, ({ queue }) => !shared.has(queue) && !limited.has(queue))
       if (part.wanted.length === 0 && request.wanted.length > 0) return null
-      const answer = partOf(await connection.hot.ask<ClaimRow>(claim, oldestValues(part, floors.of)), part)
-      const againMs = floors.claimed({ ...answer, wanted: part.wanted })
-      return againMs === null
-        ? answer
-        : { ...answer, nextDueAt: Math.min(answer.nextDueAt ?? Number.POSITIVE_INFINITY, answer.now + againMs) }
+      const wanted = part.wanted.reduce((sum, { limit }) => sum + limit, 0)
+      const shortcuts = { floorOf: floors.of, passes: glance.next(wanted), kind }
+      const rows = await connection.hot.ask<ClaimRow>(claim, oldestValues(part, shortcuts))
+      const answer = partOf(rows, part, shortcuts.kind)
+      if (answer.runs.length > 0) kind = rows[0]![0] ?? shortcuts.kind
+      glance.claimed(answer.runs.length, wanted)
+      const closelyMs = shortcuts.passes && answer.runs.length < wanted ? 0 : null
+      return againIn(answer, [floors.claimed({ ...answer, wanted: part.wanted }), closelyMs])
     },
     async (request, shared) => {
       const part = only(request, ({ queue }) => shared.has(queue) && !limited.has(queue))
@@ -109,6 +115,14 @@ function createClaim({ connection, sharing, schema }: Parts): ClaimStore['claim'
     }
     return claimedOf(parts, request)
   }
+}
+
+/** The next look is due after the least of these, at the latest. */
+function againIn(part: Part, afterMs: readonly (number | null)[]): Part {
+  const looks = afterMs.filter((ms) => ms !== null).map((ms) => part.now + ms)
+  return looks.length === 0
+    ? part
+    : { ...part, nextDueAt: Math.min(part.nextDueAt ?? Number.POSITIVE_INFINITY, ...looks) }
 }
 
 const only = (request: ClaimRequest, fits: (one: ClaimRequest['wanted'][number]) => boolean): ClaimRequest => ({

@@ -56,6 +56,48 @@ const settle = (runs: readonly { id: string; fence: number }[]) =>
 /** What was waiting takes part soon after its queue is shared. */
 const allInTurn = () => expect.poll(() => count(`from everytick.runs where not turn and state = 'pending'`)).toBe(0)
 
+describe('a claim of very many', () => {
+  it('passes over what another holds, and finds it when that one is done, also behind an old snapshot', async () => {
+    const [held] = await enqueue(1)
+    await enqueue(3100)
+    const old = new pg.Client({ connectionString: database.url })
+    await old.connect()
+    await old.query('begin isolation level repeatable read')
+    // Only who has a number of its own counts as under way.
+    await old.query('select pg_current_xact_id()')
+    await client.query('begin')
+    await client.query(`select from everytick.runs where id = '${held!.id}' for update`)
+    const ids = async () => (await claim(1000)).map(({ id }) => id)
+    const beside = [...(await ids()), ...(await ids())]
+    await client.query('rollback')
+    const after = [await ids(), await ids(), await ids()]
+    await old.query('rollback')
+    await old.end()
+    expect(beside).toHaveLength(2000)
+    expect(beside).not.toContain(held!.id)
+    // Passed over once more, as the snapshot makes it look; short then, and so looked for closely.
+    expect(after.map((list) => [list.length, list.includes(held!.id)])).toEqual([
+      [1000, false],
+      [100, false],
+      [1, true],
+    ])
+  })
+
+  it('finds at once what was held by one that is done', async () => {
+    const [held] = await enqueue(1)
+    await enqueue(3100)
+    await client.query('begin')
+    await client.query(`select from everytick.runs where id = '${held!.id}' for update`)
+    const [{ me }] = (await ask<{ me: string }>('select pg_current_xact_id()::text as me')) as [{ me: string }]
+    await claim(1000)
+    await client.query('rollback')
+    // Others on this server may have begun before, and not be done yet.
+    const done = `from (select pg_current_snapshot() as seen) s where pg_snapshot_xmin(seen) > '${me}'::xid8`
+    await expect.poll(() => count(done)).toBe(1)
+    expect((await claim(1000)).map(({ id }) => id)).toContain(held!.id)
+  })
+})
+
 describe('a grant', () => {
   it('writes no index: the new version of the run stays on its page', async () => {
     await enqueue(500)
@@ -72,6 +114,37 @@ describe('a grant', () => {
     await client.query('rollback')
     expect(Number(n)).toBe(500)
     expect(Number(hot)).toBeGreaterThan(450)
+  })
+
+  it('is told in full though most of it is what grants usually are', async () => {
+    const usual = newRun({ queue })
+    const other = newRun({ queue, payload: { a: null }, idempotencyKey: 'k', trigger: 'manual' })
+    const policy = { retry: { attempts: 9, backoff: 'fixed', baseMs: 1, maxMs: 1 }, timeoutMs: 5 } as const
+    const own = newRun({ queue, policy, due: { at: 1000 }, payload: null })
+    await store.runs.enqueue([usual, other, own])
+    await claim(3)
+    await client.query(`update everytick.runs set state = 'pending', fence = 7, attempt = 2, worker_id = null,
+      lease_until = null, started_at = null, progress = '{"fraction":0.5}' where id = '${other.id}'`)
+    await client.query(`update everytick.runs set state = 'pending', worker_id = null, cancel_requested = true
+      where id = '${own.id}'`)
+    const told = new Map((await claim(3)).map((run) => [run.id, run]))
+    expect(told.get(other.id)).toMatchObject({
+      ...{ attempt: 3, fence: 8, payload: { a: null }, idempotencyKey: 'k', trigger: 'manual' },
+      ...{ progress: { fraction: 0.5 }, cancelRequested: false, policy: other.policy },
+    })
+    expect(told.get(own.id)).toMatchObject({
+      attempt: 2,
+      fence: 2,
+      cancelRequested: true,
+      dueAt: 1000,
+      payload: null,
+      policy,
+    })
+    expect(told.get(own.id)!.createdAt).toBeGreaterThan(1000)
+    await store.runs.enqueue([newRun({ queue })])
+    const [last] = await claim(1)
+    expect(last).toMatchObject({ attempt: 1, fence: 1, cancelRequested: false, overlap: 'allow', policy: usual.policy })
+    expect(last!.createdAt).toBe(last!.dueAt)
   })
 
   it('leaves one row that says when to look after all of its runs', async () => {
