@@ -18,6 +18,8 @@ export interface Putting {
   readonly from?: number
   /** Makes new ones only, and refuses when there is one already. */
   readonly onlyNew?: boolean
+  /** The store's clock, when it was asked for already. */
+  readonly asked?: Promise<number>
 }
 
 export interface Put {
@@ -35,7 +37,7 @@ const MAX_TRIES = 10
 export async function putSchedules(
   core: Core,
   definitions: readonly ScheduleDefinition[],
-  { tx, by, from, onlyNew = false }: Putting,
+  { tx, by, from, onlyNew = false, asked }: Putting,
 ): Promise<Put> {
   const store = await core.store()
   const ids = definitions.map(() => core.newId())
@@ -43,7 +45,7 @@ export async function putSchedules(
   // Whoever names a revision has seen it: it is accounted for first, and never made anew.
   let before: readonly PutAnswer[] = from === undefined ? [] : definitions.map(() => seenAt(from))
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const now = await store.now()
+    const now = await (tries === 0 && asked ? asked : store.now())
     // A transaction is one conversation, in which one speaks after the other.
     for (const some of chunks(differing(before), tx ? 1 : AT_ONCE)) {
       const look = async ({ i, revision }: Differing): Promise<void> => {

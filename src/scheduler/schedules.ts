@@ -111,11 +111,14 @@ export function createSchedules(core: Core): Schedules {
     checkKeys(options, ['by', 'tx'], 'upsert')
     if (!Array.isArray(given)) throw refused(`upsertMany takes a list, not ${shown(given)}`)
     const [tx, by] = [readTx(options), readBy(core, options)]
+    if (given.length === 0) return []
+    // The clock is read while the definitions are; what is wrong with those is told first.
+    const asked = core.store().then((store) => store.now())
+    asked.catch(() => {})
     const declared = given.map((each) => (isDeclared(each) ? each : readSchedule(each)))
     refuseTwins(declared)
     const definitions = await definitionsOf(core, declared, 'api')
-    if (definitions.length === 0) return []
-    const { answers, nextFireAt } = await putSchedules(core, definitions, { tx, by, onlyNew })
+    const { answers, nextFireAt } = await putSchedules(core, definitions, { tx, by, onlyNew, asked })
     return answers.map(({ id, created, changed }, i) => ({ id, created, changed, nextFireAt: nextFireAt(i) }))
   }
 
