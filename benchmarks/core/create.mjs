@@ -1,4 +1,4 @@
-/** How fast very many schedules are created, a thousand at a time by one client; beside how many others they are put, the marks say. */
+/** How fast very many schedules are created, a thousand at a time by one client that has done so before; beside how many others they are put, the marks say. */
 import { everytick } from 'everytick'
 import { hourly, noop } from './load.mjs'
 import { inGroups } from './turns.mjs'
@@ -12,7 +12,12 @@ export async function createRows(places, { createMarks }, note) {
   const app = everytick({ store, jobs: [noop] })
   try {
     let made = 0
-    const create = (count) => app.schedules.upsertMany(Array.from({ length: count }, () => hourly('many', made++)))
+    const some = (name) => (count) =>
+      app.schedules.upsertMany(Array.from({ length: count }, () => hourly(name, made++)))
+    // As in the race: what is compiled at first use does not count.
+    await inGroups({ total: Math.ceil(createMarks[0] / 5), group: BATCH, inFlight: 2 }, some('warm-up'))
+    made = 0
+    const create = some('many')
     const startedAt = performance.now()
     const marks = []
     for (const mark of createMarks) {

@@ -65,7 +65,7 @@ export interface Connection {
 
 const TRIES = 5
 const CONNECT_TIMEOUT_MS = 5000
-/** Enough for a claim, a settlement, two plans and a renewal at once. */
+/** Enough for a claim, a settlement, two plans and a renewal at once; a second settlement takes what is free. */
 const HOT_CONNECTIONS = 5
 
 export function connect(options: ConnectionOptions): Connection {
