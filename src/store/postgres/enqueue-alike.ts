@@ -3,7 +3,8 @@ import { toJsonText } from '../../json.ts'
 import type { NewRun } from '../contract/runs.ts'
 import { spanOf } from './rows.ts'
 import { inTurn } from './sharing.ts'
-import { prepared, type Statement, texts, uuids, type Value } from './statement.ts'
+import { prepared, type Statement, texts, type Value } from './statement.ts'
+import { uuids } from './uuids.ts'
 import type { Word } from './wake.ts'
 
 export interface Alike {
@@ -11,11 +12,11 @@ export interface Alike {
   readonly values: Value[]
 }
 
-/** The statement says `word` to others when it commits. */
-export type FindAlike = (runs: readonly NewRun[], word?: Word) => Alike | null
-
-/** Null for runs that differ in more than their ids and payloads, or have a key, a lane, an occurrence or an instant. */
-export function createAlike(schema: string): FindAlike {
+/**
+ * Null for runs that differ in more than their ids and payloads, or have a key, a lane, an occurrence or an instant. The
+ * statement says `word` to others when it commits.
+ */
+export function createAlike(schema: string): (runs: readonly NewRun[], word?: Word) => Alike | null {
   const [same, own] = [alikeStatement(schema, 'same'), alikeStatement(schema, 'own')]
   return (runs, word) => {
     const [first] = runs

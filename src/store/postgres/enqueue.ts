@@ -1,6 +1,6 @@
 /** Inserts runs made by hand, and keeps the promise of idempotency keys; the SQL for it is `enqueue-statements.ts`. */
 import type { Enqueued, NewRun } from '../contract/runs.ts'
-import { type Alike, createAlike, type FindAlike } from './enqueue-alike.ts'
+import { type Alike, createAlike } from './enqueue-alike.ts'
 import {
   endedAlready,
   fullValues,
@@ -18,7 +18,7 @@ import type { Word } from './wake.ts'
 export type Enqueue = (runs: readonly NewRun[], ask: Ask, alone?: 'alone') => Promise<Enqueued[]>
 
 /** The common case in the shortest way: a statement that fails when an id is taken. Null for runs that may meet others. */
-export function createPlain(schema: string): FindAlike {
+export function createPlain(schema: string): (runs: readonly NewRun[]) => Alike | null {
   const [alike, insert] = [createAlike(schema), insertStatement(schema)]
   return (runs) => alike(runs) ?? (runs.every(isPlain) ? { statement: insert, values: plainValues(runs) } : null)
 }

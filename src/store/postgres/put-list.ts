@@ -4,7 +4,8 @@ import type { TimingSpec } from '../../schedule/schedule.ts'
 import type { PutSchedule } from '../contract/schedules.ts'
 import { kindsOf, kindValues, longListOf, rememberedTexts } from './kinds.ts'
 import { instantAt } from './rows.ts'
-import { plain, texts, uuids, type Value } from './statement.ts'
+import { plain, texts, type Value } from './statement.ts'
+import { uuids } from './uuids.ts'
 
 /** With its place in the call, by which its answer finds back. */
 export interface Numbered {

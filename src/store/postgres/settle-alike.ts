@@ -2,7 +2,8 @@
 import { toJsonText } from '../../json.ts'
 import type { Settlement } from '../contract/claims.ts'
 import { RUN_COLUMNS } from './rows.ts'
-import { prepared, type Statement, uuids, type Value } from './statement.ts'
+import { prepared, type Statement, type Value } from './statement.ts'
+import { uuids } from './uuids.ts'
 
 type Succeeded = Settlement & { readonly verdict: { readonly kind: 'final'; readonly state: 'succeeded' } }
 

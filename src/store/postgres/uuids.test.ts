@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { uuids } from './statement.ts'
+import { uuids } from './uuids.ts'
 
 let client: pg.Client
 
