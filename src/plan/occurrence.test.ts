@@ -1,20 +1,23 @@
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../time/clock.ts'
+import { uuidGenerator } from '../uuid.ts'
 import { occurrenceId } from './occurrence.ts'
 
 describe('the id of an occurrence', () => {
-  // Computed with Python: 48 bits of the instant, and 72 bits of SHA-256 of the schedule's id in lower case without hyphens.
+  // Computed with Python, from the schedule's id in lower case without hyphens: 48 bits of the instant, 16 bits of the id from
+  // its eighth digit on, and 56 bits of its SHA-256.
   it.each([
-    ['0190163d-8694-739b-aea5-966c26f8ad90', '2026-11-16T02:30:00.000Z', '01a1e230-a040-80f2-8178-6f6c0701f671'],
-    ['0190163d-8694-739b-aea5-966c26f8ad90', '2026-11-16T02:30:00.001Z', '01a1e230-a041-80f2-8178-6f6c0701f671'],
-    ['0190163d-8694-739b-aea5-966c26f8ad90', '1969-12-31T23:59:59.999Z', 'ffffffff-ffff-80f2-8178-6f6c0701f671'],
-    ['6ba7b810-9dad-11d1-80b4-00c04fd430c8', '2026-11-16T02:30:00.000Z', '01a1e230-a040-85a1-8a5c-62a5d5b93bcc'],
-    ['6ba7b810-9dad-11d1-80b4-00c04fd430c8', '2026-11-16T02:30:00.001Z', '01a1e230-a041-85a1-8a5c-62a5d5b93bcc'],
-    ['6ba7b810-9dad-11d1-80b4-00c04fd430c8', '1969-12-31T23:59:59.999Z', 'ffffffff-ffff-85a1-8a5c-62a5d5b93bcc'],
-    ['00000000-0000-0000-0000-000000000000', '2026-11-16T02:30:00.000Z', '01a1e230-a040-884e-80c0-eafaa95a34c2'],
-    ['00000000-0000-0000-0000-000000000000', '2026-11-16T02:30:00.001Z', '01a1e230-a041-884e-80c0-eafaa95a34c2'],
-    ['00000000-0000-0000-0000-000000000000', '1969-12-31T23:59:59.999Z', 'ffffffff-ffff-884e-80c0-eafaa95a34c2'],
+    ['0190163d-8694-739b-aea5-966c26f8ad90', '2026-11-16T02:30:00.000Z', '01a1e230-a040-8d86-890f-21786f6c0701'],
+    ['0190163d-8694-739b-aea5-966c26f8ad90', '2026-11-16T02:30:00.001Z', '01a1e230-a041-8d86-890f-21786f6c0701'],
+    ['0190163d-8694-739b-aea5-966c26f8ad90', '1969-12-31T23:59:59.999Z', 'ffffffff-ffff-8d86-890f-21786f6c0701'],
+    ['6ba7b810-9dad-11d1-80b4-00c04fd430c8', '2026-11-16T02:30:00.000Z', '01a1e230-a040-809d-8a5a-1a5c62a5d5b9'],
+    ['6ba7b810-9dad-11d1-80b4-00c04fd430c8', '2026-11-16T02:30:00.001Z', '01a1e230-a041-809d-8a5a-1a5c62a5d5b9'],
+    ['6ba7b810-9dad-11d1-80b4-00c04fd430c8', '1969-12-31T23:59:59.999Z', 'ffffffff-ffff-809d-8a5a-1a5c62a5d5b9'],
+    ['00000000-0000-0000-0000-000000000000', '2026-11-16T02:30:00.000Z', '01a1e230-a040-8000-8084-e0c0eafaa95a'],
+    ['00000000-0000-0000-0000-000000000000', '2026-11-16T02:30:00.001Z', '01a1e230-a041-8000-8084-e0c0eafaa95a'],
+    ['00000000-0000-0000-0000-000000000000', '1969-12-31T23:59:59.999Z', 'ffffffff-ffff-8000-8084-e0c0eafaa95a'],
   ])(
-    'is the instant and then the hash of the schedule, which anybody can compute: %s at %s',
+    'is the instant, then a part of the id of the schedule and then its hash, which anybody can compute: %s at %s',
     (scheduleId, instant, id) => {
       expect(occurrenceId(scheduleId, Date.parse(instant))).toBe(id)
     },
@@ -29,6 +32,13 @@ describe('the id of an occurrence', () => {
   it('sorts by its instant', () => {
     const instants = [0, 1, 0xffff, 0x10000, Date.parse('2026-11-16T02:30:00Z'), Date.parse('2099-12-31T23:59:59Z')]
     const ids = instants.map((at, n) => occurrenceId(`0190163d-8694-739b-aea5-966c26f8ad9${n}`, at))
+    expect(ids.toSorted()).toEqual(ids)
+  })
+
+  it('sorts, at one instant, by when its schedule was made within a quarter of an hour', () => {
+    const at = Date.parse('2026-11-16T02:30:00Z')
+    const madeAt = Array.from({ length: 50 }, (_, n) => Date.parse('2026-11-01T00:00:00Z') + 16 * n)
+    const ids = madeAt.map((ms) => occurrenceId(uuidGenerator({ ...systemClock, now: () => ms })(), at))
     expect(ids.toSorted()).toEqual(ids)
   })
 
