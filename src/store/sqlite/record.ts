@@ -54,28 +54,23 @@ export function* recordAll(plans: readonly Plan[], now: number, queues: Set<stri
 const namesOf = ({ scheduleId, lane }: Plan): string[] =>
   lane === null || lane === scheduleId ? [scheduleId] : [scheduleId, lane]
 
-interface Cursor {
-  readonly nextAt: number | null
-  readonly watermarkAt: number
-  readonly revision: number
-}
-
-type CursorValues = [id: string, nextAt: number | null, watermarkAt: number, revision: number]
+type Cursor = readonly [id: string, nextAt: number | null, watermarkAt: number, revision: number]
 
 /** The cursors of all, and the last row among the runs. */
 function* look(plans: readonly Plan[]): Steps<Pick<Looked, 'cursors' | 'last'>> {
   const ids = JSON.stringify(plans.map(({ scheduleId }) => scheduleId))
   const [row] = yield* ask<{ cursors: string; last: number | null }>(SEEN, ids)
-  const found = JSON.parse(row?.cursors ?? '[]') as CursorValues[]
-  const cursors = found.map(([id, nextAt, watermarkAt, revision]) => [id, { nextAt, watermarkAt, revision }] as const)
-  return { cursors: new Map(cursors), last: row?.last ?? 0 }
+  const cursors = new Map<string, Cursor>()
+  for (const cursor of JSON.parse(row?.cursors ?? '[]') as Cursor[]) cursors.set(cursor[0], cursor)
+  return { cursors, last: row?.last ?? 0 }
 }
 
 function isFresh(plan: Plan, cursor: Cursor | undefined): boolean {
   if (cursor === undefined) return false
-  if (cursor.nextAt !== plan.expectedNextAt || cursor.revision !== plan.revision) return false
+  const [, nextAt, watermarkAt, revision] = cursor
+  if (nextAt !== plan.expectedNextAt || revision !== plan.revision) return false
   // A cursor that stays where it is does not show that somebody has recorded the same.
-  return plan.expectedWatermarkAt === undefined || cursor.watermarkAt === plan.expectedWatermarkAt
+  return plan.expectedWatermarkAt === undefined || watermarkAt === plan.expectedWatermarkAt
 }
 
 interface Looked {
@@ -87,7 +82,7 @@ interface Looked {
 
 function* recordFresh(plans: readonly Plan[], { cursors, last, now, queues }: Looked): Steps<void> {
   if (plans.length === 0) return
-  const watermarkOf = ({ scheduleId }: Plan): number => cursors.get(scheduleId)?.watermarkAt ?? 0
+  const watermarkOf = ({ scheduleId }: Plan): number => cursors.get(scheduleId)?.[2] ?? 0
   const groups = yield* runsAlike(plans, { watermarkOf, now })
   for (const [shared, rows] of groups) {
     for (const stretch of stretchesOf(rows, { lengthOf: () => 0 })) {

@@ -67,7 +67,7 @@ function dueOf(row: DueValues): DueSchedule {
     workspace: row[1],
     key: row[2],
     revision: row[3],
-    timing: JSON.parse(row[4]) as DueSchedule['timing'],
+    timing: interned(row[4]),
     catchUp: interned(row[5]),
     firing: interned(row[6]),
     nextAt: row[7],
