@@ -22,7 +22,10 @@ export interface Planner {
 }
 
 interface Write {
-  readonly plans: readonly Plan[]
+  /** Of the schedules whose plans these are. */
+  readonly ids: readonly string[]
+  /** The earliest instant to which a cursor goes; infinite where none goes anywhere. */
+  readonly nextAt: number
   /** How many of them this node recorded; one that lost every race answers 0. */
   readonly recorded: Promise<number>
 }
@@ -52,19 +55,24 @@ export function createPlanner({ planning, leadership, lookaheadMs, onFact }: Pla
   const write = async (plans: readonly Plan[]): Promise<number> => {
     if (plans.length === 0) return 0
     const answers = await planning.record(plans)
-    const recorded = plans.filter((_, i) => answers[i] === 'recorded')
-    const runs = recorded.reduce((sum, plan) => sum + plan.runs.length, 0)
-    onFact({ kind: 'schedule.planned', runs, stale: plans.length - recorded.length })
-    const missed = recorded.reduce((sum, plan) => sum + missedIn(plan), 0)
+    let [recorded, runs, missed] = [0, 0, 0]
+    for (let i = 0; i < plans.length; i++) {
+      if (answers[i] !== 'recorded') continue
+      const plan = plans[i]!
+      recorded += 1
+      runs += plan.runs.length
+      missed += missedIn(plan)
+    }
+    onFact({ kind: 'schedule.planned', runs, stale: plans.length - recorded })
     if (missed > 0) onFact({ kind: 'schedule.missed', count: missed })
-    return recorded.length
+    return recorded
   }
 
   const begin = (plans: readonly Plan[]): Write => {
     const recorded = write(plans)
     // Told to whoever waits for it, who may be reading the next page just now.
     recorded.catch(() => {})
-    return { plans, recorded }
+    return { ids: plans.map(({ scheduleId }) => scheduleId), nextAt: nextOf(plans), recorded }
   }
 
   return {
@@ -73,16 +81,16 @@ export function createPlanner({ planning, leadership, lookaheadMs, onFact }: Pla
       try {
         for (;;) {
           if (!(await leadership.leads())) return POLL_MS
-          const page = await planning.due({ lookaheadMs, limit: BATCH, except: schedulesOf(underWay) })
+          const page = await planning.due({ lookaheadMs, limit: BATCH, except: underWay.flatMap(({ ids }) => ids) })
           underWay.push(begin(await decide(page)))
-          const plans = underWay.flatMap((each) => each.plans)
+          const nextAt = Math.min(...underWay.map((each) => each.nextAt))
           // A full page may have more behind it, and a plan that stopped at its maximum left its cursor inside the horizon.
           const full = page.schedules.length === BATCH
           const ending = full ? underWay.slice(0, underWay.length + 1 - planning.recordsAtOnce) : [...underWay]
           const recorded = await Promise.all(ending.map((each) => each.recorded))
           underWay.splice(0, ending.length)
-          const more = full || plans.some(({ nextAt }) => nextAt !== null && nextAt <= page.now + lookaheadMs)
-          if (!more || (ending.length > 0 && Math.max(...recorded) === 0)) return untilNext(page, plans, lookaheadMs)
+          const more = full || nextAt <= page.now + lookaheadMs
+          if (!more || (ending.length > 0 && Math.max(...recorded) === 0)) return untilNext(page, nextAt, lookaheadMs)
         }
       } finally {
         await Promise.allSettled(underWay.map(({ recorded }) => recorded))
@@ -94,16 +102,13 @@ export function createPlanner({ planning, leadership, lookaheadMs, onFact }: Pla
 const missedIn = ({ nonRuns }: Plan): number =>
   nonRuns.reduce((sum, { state, count }) => (state === 'missed' ? sum + count : sum), 0)
 
-const schedulesOf = (writes: readonly Write[]): ReadonlySet<string> =>
-  new Set(writes.flatMap(({ plans }) => plans.map(({ scheduleId }) => scheduleId)))
+const nextOf = (plans: readonly Plan[]): number =>
+  plans.reduce((next, { nextAt }) => (nextAt !== null && nextAt < next ? nextAt : next), Number.POSITIVE_INFINITY)
 
 /** One that moves nothing would be written again and again; the poll looks at its schedule soon enough. */
 const isIdle = ({ runs, nonRuns, resumes, nextAt, watermarkAt }: Plan, schedule: DueSchedule): boolean =>
   runs.length + nonRuns.length === 0 && !resumes && nextAt === schedule.nextAt && watermarkAt === schedule.watermarkAt
 
 /** Until the earliest cursor comes within the lookahead, but never longer than the poll. */
-function untilNext(page: DuePage, plans: readonly Plan[], lookaheadMs: number): number {
-  let next = page.nextAt ?? Number.POSITIVE_INFINITY
-  for (const { nextAt } of plans) if (nextAt !== null && nextAt < next) next = nextAt
-  return Math.min(POLL_MS, Math.max(1, next - lookaheadMs - page.now))
-}
+const untilNext = (page: DuePage, nextAt: number, lookaheadMs: number): number =>
+  Math.min(POLL_MS, Math.max(1, Math.min(page.nextAt ?? Number.POSITIVE_INFINITY, nextAt) - lookaheadMs - page.now))

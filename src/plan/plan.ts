@@ -26,6 +26,8 @@ export interface DueSchedule {
   readonly pausedUntil: number | null
   /** Who paused it and why, for the record; empty when it is not paused. */
   readonly pauseDetail: string
+  /** Where the store found it; says something to the store alone, and may have changed since. */
+  readonly place?: string | undefined
 }
 
 export interface PlannedRun {
@@ -52,6 +54,8 @@ export interface Plan {
   readonly nonRuns: readonly NonRun[]
   /** Whether the schedule's pause ends with this plan. */
   readonly resumes: boolean
+  /** Of the schedule, as it was told; a plan without one holds as well. */
+  readonly place?: string | undefined
 }
 
 export interface PlanWindow {
@@ -98,6 +102,7 @@ export function plan(schedule: DueSchedule, window: PlanWindow): Plan {
     runs: walked.runs,
     nonRuns,
     resumes: false,
+    place: schedule.place,
   }
 }
 

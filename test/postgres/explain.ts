@@ -31,7 +31,9 @@ export async function explain(client: pg.Client, { text, values, mode = MODES[0]
   await client.query(`prepare explained as ${text}`)
   await client.query('begin')
   try {
-    const given = values.length > 0 ? `(${values.map(literal).join(', ')})` : ''
+    const literals: string[] = []
+    for (const value of values) literals.push(literal(Buffer.isBuffer(value) ? await listText(client, value) : value))
+    const given = values.length > 0 ? `(${literals.join(', ')})` : ''
     const { rows } = await client.query(`explain (analyze, buffers, format json) execute explained${given}`)
     return nodesOf(rows[0]['QUERY PLAN'][0].Plan)
   } finally {
@@ -39,14 +41,15 @@ export async function explain(client: pg.Client, { text, values, mode = MODES[0]
   }
 }
 
-function literal(value: Value): string {
-  if (Buffer.isBuffer(value)) return `'{${idsIn(value).join()}}'`
-  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
-}
+const literal = (value: Exclude<Value, Buffer>): string =>
+  typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
 
-/** What `uuids` put together. */
-const idsIn = (list: Buffer): string[] =>
-  Array.from({ length: list.readInt32BE(12) }, (_, i) => list.toString('hex', 24 + 20 * i, 40 + 20 * i))
+/** Of a list that `bytes.ts` put together: the type of its values stands after two numbers, and the server reads the rest. */
+async function listText(client: pg.Client, list: Buffer): Promise<string> {
+  const types = await client.query('select format_type($1, null) as type', [list.readInt32BE(8)])
+  const { rows } = await client.query(`select $1::${types.rows[0].type}[]::text as list`, [list])
+  return rows[0].list
+}
 
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 

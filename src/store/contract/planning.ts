@@ -22,7 +22,7 @@ export interface PlanningStore {
   due(page: {
     readonly lookaheadMs: number
     readonly limit: number
-    readonly except?: ReadonlySet<string>
+    readonly except?: readonly string[]
   }): Promise<DuePage>
   /**
    * Each plan wholly or not at all, decided by its schedule alone: inserts its runs and non-runs, moves cursor and

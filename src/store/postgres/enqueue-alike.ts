@@ -1,10 +1,10 @@
 /** The shortest way to insert runs: all of one kind, which then travels and is read once; which runs may take it is decided here, and everything else by `enqueue.ts`. */
 import { toJsonText } from '../../json.ts'
 import type { NewRun } from '../contract/runs.ts'
+import { uuids } from './bytes.ts'
 import { spanOf } from './rows.ts'
 import { inTurn } from './sharing.ts'
 import { prepared, type Statement, texts, type Value } from './statement.ts'
-import { uuids } from './uuids.ts'
 import type { Word } from './wake.ts'
 
 export interface Alike {

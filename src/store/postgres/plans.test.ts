@@ -7,14 +7,15 @@ import type { LaneMove } from '../../plan/overlap.ts'
 import type { Run } from '../../run/run.ts'
 import type { Verdict } from '../../run/settle.ts'
 import { againIn, definitionOf, newId, planFor, SUCCEEDED } from '../../testing/conformance/samples.ts'
+import { uuids } from './bytes.ts'
 import { claimStatement, oldestValues } from './claim.ts'
 import { lookStatement as lookAtLimits } from './claim-limited.ts'
 import { turnStatement, turnValues } from './claim-turn.ts'
 import { expiredStatement, handOverStatement, renewStatement } from './claims.ts'
+import { crowdStatement, dueStatement, pageStatement } from './due.ts'
 import { moveStatement, moveValues } from './lane-moves.ts'
 import { lookAtStatement, lookStatement } from './lanes.ts'
 import { nonRunsStatement, slotsStatement } from './ledger.ts'
-import { dueStatement } from './planning.ts'
 import { type Numbered, putValues } from './put-list.ts'
 import { changeStatement, compareStatement, createStatement, freshStatement } from './put-statements.ts'
 import { recordStatement, recordValues } from './record-statement.ts'
@@ -139,6 +140,13 @@ const plans = async () => {
 
 const STATEMENTS: Record<string, () => Promise<readonly [Statement, Value[]]>> = {
   due: async () => [dueStatement(SCHEMA), [0, DUE]],
+  'a crowd': async () => [crowdStatement(SCHEMA), [0, DUE, uuids([])]],
+  'a page of a crowd': async () => {
+    const { rows } = await client.query<{ place: string }>(
+      `select ctid as place from everytick.cursors where next_at <= now() order by next_at limit ${DUE}`,
+    )
+    return [pageStatement(SCHEMA), [0, texts(rows.map(({ place }) => place))]]
+  },
   record: async () => [recordStatement(SCHEMA, 'skip locked'), recordValues(await plans())],
   'record of the usual plans': async () => [usualStatement(SCHEMA, 200), usualValues(await plans())],
   claim: async () => [claimStatement(SCHEMA), oldestValues(claimOf(DUE))],
@@ -205,8 +213,16 @@ describe.each(MODES)('with %s', (mode) => {
     expect(mostRows(nodes)).toBeLessThanOrEqual(BOUND)
   })
 
-  it('due reads cursors by the index of those that have one', async () => {
-    expect(new Set(indexesOf(await planOf('due', mode), 'cursors'))).toEqual(new Set(['cursors_due']))
+  it.each(['due', 'a crowd', 'a page of a crowd'])(
+    '%s reads cursors by the index of those that have one',
+    async (name) => {
+      expect(new Set(indexesOf(await planOf(name, mode), 'cursors'))).toEqual(new Set(['cursors_due']))
+    },
+  )
+
+  it.each(['a page of a crowd', 'record of the usual plans'])('%s finds cursors by their places', async (name) => {
+    const scans = (await planOf(name, mode)).filter((node) => node['Node Type'] === 'Tid Scan')
+    expect(scans.map((node) => node['Relation Name'])).toContain('cursors')
   })
 
   it.each(['renew', 'finish', 'finish alike', 'again', 'expired'])('%s looks runs up by their ids', async (name) => {

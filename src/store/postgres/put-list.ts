@@ -2,10 +2,10 @@
 import { toJsonText } from '../../json.ts'
 import type { TimingSpec } from '../../schedule/schedule.ts'
 import type { PutSchedule } from '../contract/schedules.ts'
+import { uuids } from './bytes.ts'
 import { kindsOf, kindValues, longListOf, rememberedTexts } from './kinds.ts'
 import { instantAt } from './rows.ts'
 import { plain, texts, type Value } from './statement.ts'
-import { uuids } from './uuids.ts'
 
 /** With its place in the call, by which its answer finds back. */
 export interface Numbered {

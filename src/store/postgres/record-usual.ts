@@ -1,8 +1,9 @@
 /** Writes plans of the usual kind in the shortest way; what is not of that kind, or did not go as usual, is left to `record.ts`. */
 import type { Plan } from '../../plan/plan.ts'
-import { instantAt, mayOpen } from './rows.ts'
+import { instants, integers, places, uuids, words } from './bytes.ts'
+import { mayOpen } from './rows.ts'
 import { inTurn } from './sharing.ts'
-import { plain, prepared, type Statement, unseen, type Value } from './statement.ts'
+import { prepared, type Statement, type Value } from './statement.ts'
 
 /**
  * One run, at the very instant where the cursor stands, and nothing else to write; in a lane, if any, that no other schedule
@@ -18,26 +19,28 @@ export function isUsual(plan: Plan): boolean {
 }
 
 const USUAL = {
-  ...{ id: 'uuid', revision: 'int', stood: 'float8', at: 'float8', next: 'float8' },
-  ...{ run: 'uuid', slot_start: 'float8', due: 'float8', overlap: 'text' },
+  ...{ id: 'uuid', revision: 'int', stood_at: 'timestamptz', at: 'timestamptz', next_at: 'timestamptz' },
+  ...{ run: 'uuid', slot_start_at: 'timestamptz', due_at: 'timestamptz', overlap: 'text', seen: 'tid', source: 'tid' },
 }
 const COUNT = 1 + Object.keys(USUAL).length
+/** Which the server's planner cannot look into, for the reason that `unseen` says. */
 const LISTS = Object.values(USUAL)
-  .map((type, i) => unseen(i + 1, type))
+  .map((type, i) => `(select $${i + 1}::${type}[])`)
   .join(', ')
 
 export function usualValues(plans: readonly Plan[]): Value[] {
   const runs = plans.map((plan) => plan.runs[0]!)
   return [
-    plain(plans.map(({ scheduleId }) => scheduleId)),
-    plain(plans.map(({ revision }) => revision)),
-    plain(plans.map(({ expectedWatermarkAt }) => expectedWatermarkAt ?? null)),
-    plain(runs.map(({ scheduledAt }) => scheduledAt)),
-    plain(plans.map(({ nextAt }) => nextAt)),
-    plain(runs.map(({ id }) => id)),
-    plain(runs.map(({ slotStartAt }) => slotStartAt)),
-    plain(runs.map(({ dueAt }) => dueAt)),
-    plain(runs.map(({ overlap }) => overlap)),
+    uuids(plans.map(({ scheduleId }) => scheduleId)),
+    integers(plans.map(({ revision }) => revision)),
+    instants(plans.map(({ expectedWatermarkAt }) => expectedWatermarkAt ?? null)),
+    instants(runs.map(({ scheduledAt }) => scheduledAt)),
+    instants(plans.map(({ nextAt }) => nextAt)),
+    uuids(runs.map(({ id }) => id)),
+    instants(runs.map(({ slotStartAt }) => slotStartAt)),
+    instants(runs.map(({ dueAt }) => dueAt)),
+    words(runs.map(({ overlap }) => overlap)),
+    ...places(plans.map(({ place }) => place)),
     plans.length,
   ]
 }
@@ -51,11 +54,17 @@ export interface UsualRow {
 
 const NEW = { lane: 'm.lane', place: 'm.at', due: 'm.due_at' }
 
+/** What a run is made of besides its instants. */
+const SOURCE = 'id, workspace, key, revision, job, queue, priority, payload, policy'
+
 /**
- * Each plan is one row from beginning to end, so that nothing is joined but by a key, and the wide rows of schedules pass
- * through no table on their way. A cursor that another holds is passed over, and so is one that ever stood at or beyond the
- * occurrence: what an edit took back may be on record already. Fails when a lane or an id is taken, and then has written
- * nothing.
+ * Each plan is one row from beginning to end, so that nothing is joined but by a place, and the wide rows of schedules pass
+ * through no table on their way. A cursor that is no longer at its place is passed over, and so is one that ever stood at or
+ * beyond the occurrence: what an edit took back may be on record already. So is one that somebody has locked (`xmax`), unless it
+ * was whoever wrote it, who is done. That also refuses what was rewritten while this waited for it, since waiting locks it.
+ * A schedule is looked for by its id where it was rewritten. Fails when a lane or an id is taken, or a cursor for long, and
+ * then has written nothing. The limit takes nothing away, but makes the server expect few plans, and so look up each cursor,
+ * rather than all for each plan.
  */
 export const usualStatement = (schema: string, patienceMs: number): Statement =>
   prepared(`
@@ -66,22 +75,15 @@ moved as (
   update ${schema}.cursors c
   set next_at = p.next_at, watermark_at = p.at, planned_at = p.at, made = c.made + 1
   from (
-    select p.*, held.place
-    from (
-      select id, revision, ${instantAt('stood')} as stood_at, ${instantAt('at')} as at, ${instantAt('next')} as next_at,
-        run, ${instantAt('slot_start')} as slot_start_at, ${instantAt('due')} as due_at, overlap,
-        case when overlap <> 'allow' then id::text end as lane
-      from unnest(${LISTS}) as list (${Object.keys(USUAL).join(', ')}) offset 0
-    ) p
-    cross join lateral (
-      select ctid as place from ${schema}.cursors
-      where schedule_id = p.id and revision = p.revision and (next_at is not distinct from p.at)
-        and (p.stood_at is null or watermark_at = p.stood_at) and watermark_at < p.at and planned_at < p.at
-      limit 1 for update skip locked
-    ) held offset 0
+    select list.*, case when overlap <> 'allow' then id::text end as lane,
+      coalesce(seen, (select ctid from ${schema}.cursors where schedule_id = id limit 1)) as place
+    from clock cross join unnest(${LISTS}) as list (${Object.keys(USUAL).join(', ')})
+    limit (select $${COUNT}::int)
   ) p
-  where c.ctid = p.place
-  returning p.id, p.run, p.at, p.slot_start_at, p.due_at, p.lane, p.overlap
+  where c.ctid = p.place and (c.xmax = '0'::xid or c.xmax = c.xmin) and c.schedule_id = p.id and c.revision = p.revision
+    and (c.next_at is not distinct from p.at) and (p.stood_at is null or c.watermark_at = p.stood_at)
+    and c.watermark_at < p.at and c.planned_at < p.at
+  returning p.id, p.source, p.run, p.at, p.slot_start_at, p.due_at, p.lane, p.overlap
 ),
 inserted as (
   insert into ${schema}.runs (id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key,
@@ -92,8 +94,10 @@ inserted as (
     m.lane, m.overlap, case when m.lane is null or ${mayOpen(schema, NEW)} then 'open' else 'closed' end,
     ${inTurn(schema, { workspace: 's.workspace', queue: 's.queue' })}
   from moved m cross join lateral (
-    select id, workspace, key, revision, job, queue, priority, payload, policy from ${schema}.schedules
-    where id = m.id limit 1
+    select ${SOURCE} from ${schema}.schedules where ctid = m.source and id = m.id
+    union all
+    select ${SOURCE} from ${schema}.schedules where id = m.id
+    limit 1
   ) s
   returning queue
 )

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
 import type { Plan } from '../../plan/plan.ts'
-import { newId, newRun, planFor, putNew } from '../../testing/conformance/samples.ts'
+import { definitionOf, newId, newRun, planFor, putNew } from '../../testing/conformance/samples.ts'
 import { openPostgres, type PostgresStore } from './store.ts'
 
 let database: Database
@@ -117,6 +117,76 @@ describe('a plan of one run', () => {
     expect(await Promise.all([held, free].map(gatesOf))).toEqual([['open'], ['open']])
   })
 
+  /** The plan with the place where the schedule is found now. */
+  async function found(plan: Plan, lookaheadMs = 60_000): Promise<Plan> {
+    const { schedules } = await store.planning.due({ lookaheadMs, limit: 1000 })
+    const { place } = schedules.find(({ id }) => id === plan.scheduleId)!
+    expect(place).toMatch(/^\(\d+,\d+\)\(\d+,\d+\)$/)
+    return { ...plan, place }
+  }
+
+  it('is written though cursor and schedule were rewritten since they were found', async () => {
+    const plans = [await found(await singlePlan()), await found(await singlePlan())]
+    const [moved, edited] = plans.map(({ scheduleId }) => scheduleId)
+    await client.query('update everytick.cursors set made = 7 where schedule_id = $1', [moved])
+    await client.query(`update everytick.schedules set payload = '"edited"' where id = $1`, [edited])
+    expect(await store.planning.record(plans)).toEqual(['recorded', 'recorded'])
+    const payloads = plans.map(async ({ runs }) => (await store.history.run(runs[0]!.id))?.payload)
+    expect(await Promise.all(payloads)).toEqual([definitionOf().payload, 'edited'])
+    expect(await scheduleOf(plans[0]!)).toMatchObject({ made: 8 })
+  })
+
+  it('is never written to the cursor of another that stands at its place by now', async () => {
+    const [one, other] = [await found(await singlePlan()), await found(await singlePlan())]
+    const at = { runs: one.runs, expectedNextAt: other.expectedNextAt, watermarkAt: other.watermarkAt }
+    expect(
+      await store.planning.record([
+        { ...one, place: other.place },
+        { ...one, ...at, place: other.place },
+      ]),
+    ).toEqual(['recorded', 'stale'])
+    expect(await store.planning.record([other])).toEqual(['recorded'])
+    expect(await Promise.all([one, other].map(gatesOf))).toEqual([['open'], ['open']])
+  })
+
+  it('goes the short way again after a plan, or an edit, went the long one', async () => {
+    // The long way locks before it writes, which stays to be seen on the row; the short one does not.
+    const wasLocked = async ({ scheduleId }: Plan): Promise<boolean> =>
+      (await client.query(`select xmax <> '0' as locked from everytick.cursors where schedule_id = $1`, [scheduleId]))
+        .rows[0].locked
+    const single = await singlePlan()
+    const schedule = await scheduleOf(single)
+    expect(await store.planning.record([planFor(schedule, 2)])).toEqual(['recorded'])
+    expect(await wasLocked(single)).toBe(true)
+    const next = planFor(await scheduleOf(single), 1)
+    expect(await store.planning.record([await found(next, 600_000)])).toEqual(['recorded'])
+    expect(await wasLocked(single)).toBe(false)
+    const { key, revision, nextAt, sinceAt: watermarkAt } = await scheduleOf(single)
+    await store.schedules.pause('default', key, { reason: '', by: 'ana', until: null })
+    await store.schedules.resume('default', key, { revision, nextAt, watermarkAt, nonRuns: [], by: 'ana' })
+    const last = planFor(await scheduleOf(single), 1)
+    expect(await store.planning.record([last])).toEqual(['recorded'])
+    expect(await wasLocked(single)).toBe(false)
+  })
+
+  it('is written though somebody had locked its cursor, and let it go', async () => {
+    const plan = await found(await singlePlan())
+    await client.query('begin')
+    await client.query('select from everytick.cursors where schedule_id = $1 for update', [plan.scheduleId])
+    await client.query('commit')
+    expect(await store.planning.record([plan])).toEqual(['recorded'])
+  })
+
+  it('loses to another planner that is just writing the same', async () => {
+    const plan = await found(await singlePlan())
+    await client.query('begin')
+    await client.query('update everytick.cursors set next_at = null where schedule_id = $1', [plan.scheduleId])
+    const writing = store.planning.record([plan])
+    await client.query('commit')
+    expect(await writing).toEqual(['stale'])
+    expect(await gatesOf(plan)).toEqual([null])
+  })
+
   it('is closed where its lane is taken, also by one that nobody can see yet', async () => {
     const [seen, unseen] = [await singlePlan(), await singlePlan()]
     await store.runs.enqueue([newRun({ lane: seen.lane, overlap: 'queue' })])
@@ -152,7 +222,7 @@ it('passes over the schedules whose plans are being written', async () => {
     await putNew(store, { key: newId() }, { nextAt: until - 1 }),
   ]
   const due = async (limit: number, except: readonly string[]) =>
-    (await store.planning.due({ lookaheadMs: -60_000, limit, except: new Set(except) })).schedules.map(({ id }) => id)
+    (await store.planning.due({ lookaheadMs: -60_000, limit, except })).schedules.map(({ id }) => id)
   expect(await due(2, [one.id])).toEqual([two.id, three.id])
   expect(await due(2, [one.id, three.id])).toEqual([two.id])
   expect(await due(2, [])).toEqual([one.id, two.id])

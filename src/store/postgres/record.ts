@@ -1,4 +1,4 @@
-/** Writes plans in batches: cursors, runs and non-runs together; which plans there are is decided by `plan`, which are due by `planning.ts`. */
+/** Writes plans in batches: cursors, runs and non-runs together; which plans there are is decided by `plan`, which are due by `due.ts`. */
 import type { Plan } from '../../plan/plan.ts'
 import type { Executor } from '../contract/executor.ts'
 import type { Connection } from './connection.ts'

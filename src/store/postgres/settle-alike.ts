@@ -1,9 +1,9 @@
 /** The shortest way to end grants: runs of one worker that succeeded under one fence with one result, as most do; which settlements may take it is decided here, and everything else by `settle.ts`. */
 import { toJsonText } from '../../json.ts'
 import type { Settlement } from '../contract/claims.ts'
+import { uuids } from './bytes.ts'
 import { RUN_COLUMNS } from './rows.ts'
 import { prepared, type Statement, type Value } from './statement.ts'
-import { uuids } from './uuids.ts'
 
 type Succeeded = Settlement & { readonly verdict: { readonly kind: 'final'; readonly state: 'succeeded' } }
 

@@ -1,0 +1,127 @@
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest'
+import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
+import { definitionOf, putOf } from '../../testing/conformance/samples.ts'
+import { systemClock } from '../../time/clock.ts'
+import { uuidGenerator } from '../../uuid.ts'
+import { openPostgres, type PostgresStore } from './store.ts'
+
+/** In the order in which they are made. */
+const newId = uuidGenerator(systemClock)
+const PAGE = { lookaheadMs: 60_000, limit: 3 }
+
+let database: Database
+let client: pg.Client
+let store: PostgresStore
+
+beforeAll(async () => {
+  database = await createDatabase(inject('postgres'))
+  client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+})
+
+// What is handed out depends on what was handed out before.
+beforeEach(async () => {
+  store = await openPostgres({ url: database.url, listen: false })
+  await client.query('delete from everytick.cursors; delete from everytick.schedules')
+  return () => store.close()
+})
+
+afterAll(async () => {
+  await client.end()
+  await database.drop()
+})
+
+async function add(cursors: readonly { key: string; inMs: number }[]): Promise<void> {
+  const now = await store.now()
+  const put = ({ key, inMs }: { key: string; inMs: number }) =>
+    putOf(definitionOf({ key }), { id: newId(), nextAt: now + inMs, watermarkAt: now })
+  await store.schedules.put(cursors.map(put))
+}
+
+/** Alternately early and late, so that neighbours by id are none by instant. */
+const crowd = (count: number): Promise<void> =>
+  add(
+    Array.from({ length: count }, (_, i) => {
+      return { key: `s${String(i).padStart(2, '0')}`, inMs: 10_000 + (i % 2) * 10_000 + i }
+    }),
+  )
+
+const keysOf = (schedules: readonly { key: string }[]): string[] => schedules.map(({ key }) => key)
+
+/** As plans would. */
+const moveOn = (keys: readonly string[]): Promise<unknown> =>
+  client.query(
+    `update everytick.cursors set next_at = next_at + interval '1 day'
+     where schedule_id in (select id from everytick.schedules where key = any($1))`,
+    [keys],
+  )
+
+async function page(): Promise<string[]> {
+  const keys = keysOf((await store.planning.due(PAGE)).schedules)
+  await moveOn(keys)
+  return keys
+}
+
+it('hands out a crowd by neighbours, each of them once', async () => {
+  await crowd(12)
+  const pages = [await page(), await page(), await page(), await page(), await page()]
+  expect(pages[0]).toEqual(['s00', 's02', 's04'])
+  expect(pages[1]).toEqual(['s01', 's03', 's05'])
+  expect(pages.flat().sort()).toEqual(Array.from({ length: 12 }, (_, i) => `s${String(i).padStart(2, '0')}`))
+  expect(pages[4]).toEqual([])
+})
+
+it('lets nothing that is due soon wait for a crowd', async () => {
+  await crowd(30)
+  await page()
+  await page()
+  await add([{ key: 's99', inMs: 1000 }])
+  expect(await page()).toContain('s99')
+})
+
+it('hands out nothing of a crowd that somebody else planned meanwhile, and still a full page', async () => {
+  await crowd(12)
+  await page()
+  await page()
+  await moveOn(['s06', 's07', 's08'])
+  expect(await page()).toEqual(['s10', 's09', 's11'])
+})
+
+it('passes over those whose plans are being written when a crowd is looked out', async () => {
+  await crowd(12)
+  const first = await store.planning.due(PAGE)
+  const second = await store.planning.due({ ...PAGE, except: first.schedules.map(({ id }) => id) })
+  expect(keysOf(second.schedules)).toEqual(['s01', 's03', 's05'])
+  const third = await store.planning.due({ ...PAGE, except: second.schedules.map(({ id }) => id) })
+  expect(keysOf(third.schedules)).toEqual(['s06', 's08', 's07'])
+})
+
+it('says what is next once the crowd is over', async () => {
+  await crowd(7)
+  await add([{ key: 'later', inMs: 90_000 }])
+  const later = (await store.schedules.get('default', 'later'))!.nextAt
+  await page()
+  await page()
+  const last = await store.planning.due(PAGE)
+  expect(keysOf(last.schedules)).toEqual(['s06'])
+  expect(last.nextAt).toBe(later)
+})
+
+it('lets others look meanwhile, who ask for something else', async () => {
+  await crowd(30)
+  await page()
+  await page()
+  expect(await store.planning.due({ lookaheadMs: 0, limit: 1 })).toMatchObject({ schedules: [] })
+  expect((await store.planning.due({ ...PAGE, limit: 2 })).schedules).toHaveLength(2)
+  await moveOn(await page())
+  expect(await store.planning.due({ lookaheadMs: 0, limit: 3 })).toMatchObject({ schedules: [] })
+  const rest = await pages()
+  expect(new Set(rest).size).toBe(rest.length)
+  expect(rest).toHaveLength(30 - 9)
+})
+
+async function pages(): Promise<string[]> {
+  const keys = await page()
+  return keys.length === 0 ? [] : [...keys, ...(await pages())]
+}

@@ -1,0 +1,167 @@
+/** Which schedules are due, page by page: the nearest first, but of a crowd those whose rows stand together; how plans are written is `record.ts`. */
+import { pauseDetail } from '../../plan/non-run.ts'
+import type { DueSchedule } from '../../plan/plan.ts'
+import type { CatchUpPolicy, FiringPolicy, Pause, TimingSpec } from '../../schedule/schedule.ts'
+import type { DuePage, PlanningStore } from '../contract/planning.ts'
+import { interned } from '../interned.ts'
+import { uuids } from './bytes.ts'
+import type { Connection } from './connection.ts'
+import { msOf, spanOf } from './rows.ts'
+import { prepared, type Statement } from './statement.ts'
+
+/** Before each schedule, and also when none is to follow: the clock, and the first cursor beyond the horizon, or of all for a page of a crowd. */
+type DueRow = readonly [
+  now: number,
+  cursor: number | null,
+  id: string | null,
+  workspace: string,
+  key: string,
+  revision: number,
+  timing: string,
+  catchUp: string,
+  firing: string,
+  nextAt: number,
+  watermarkAt: number,
+  made: number,
+  pause: Pause | null,
+  place: string,
+]
+
+/** Pages that a crowd is made up of: the more, the closer its neighbours. Few seconds of planning; what becomes urgent meanwhile comes first. */
+const CROWD_PAGES = 64
+/** What is due so soon does not wait for its place in a crowd. */
+const URGENT_MS = 2000
+
+/**
+ * A plan reads a schedule and writes its cursor and indexes by schedule. In the order of their instants, a thousand of many
+ * schedules touch a page each, several times over, and none of those is in the processor's caches; in the order of their ids,
+ * neighbours share one.
+ */
+export function dueOn(connection: Connection, schema: string): PlanningStore['due'] {
+  const [near, nearExcept] = [dueStatement(schema), dueStatement(schema, EXCEPT)]
+  const [crowdOf, pageOf] = [crowdStatement(schema), pageStatement(schema)]
+  /** Set while there is more behind the last page, and none of that page was urgent. Others who look, with other limits, leave it alone. */
+  let ahead: Ahead | null = null
+
+  /** A whole page of the crowd; undefined when there is none, or something urgent came in between. */
+  async function fromCrowd(
+    { lookaheadMs, limit, pages }: Ahead,
+    except: readonly string[],
+  ): Promise<DuePage | undefined> {
+    if (pages.length === 0) {
+      const found = await connection.hot.ask<{ places: string }>(crowdOf, [lookaheadMs, limit, uuids(except)])
+      pages.push(...found.map(({ places }) => places))
+    }
+    const places = pages.shift()
+    if (places === undefined) return undefined
+    const rows = await connection.hot.ask<DueRow>(pageOf, [lookaheadMs, places])
+    const [now, firstAt, id] = rows[0]!
+    if (id === null || rows.length !== limit || firstAt === null || firstAt <= now + URGENT_MS) return undefined
+    return { now, schedules: rows.map(dueOf), nextAt: null }
+  }
+
+  async function nearest(lookaheadMs: number, limit: number, except: readonly string[]): Promise<DuePage> {
+    const rows = await (except.length === 0
+      ? connection.hot.ask<DueRow>(near, [lookaheadMs, limit])
+      : connection.hot.ask<DueRow>(nearExcept, [lookaheadMs, limit, uuids(except)]))
+    const [now, beyond, id] = rows[0]!
+    const schedules = id === null ? [] : rows.map(dueOf)
+    return { now, schedules, nextAt: schedules.length < limit ? beyond : null }
+  }
+
+  return async ({ lookaheadMs, limit, except = [] }) => {
+    const isSame = ahead?.limit === limit && ahead.lookaheadMs === lookaheadMs
+    const found = isSame ? await fromCrowd(ahead!, except) : undefined
+    if (found !== undefined) return found
+    const page = await nearest(lookaheadMs, limit, except)
+    const isPatient = page.schedules.length === limit && page.schedules[0]!.nextAt > page.now + URGENT_MS
+    if (isPatient) ahead = { lookaheadMs, limit, pages: [] }
+    else if (isSame) ahead = null
+    return page
+  }
+}
+
+interface Ahead {
+  readonly lookaheadMs: number
+  readonly limit: number
+  /** Places of the cursors of a crowd that were not handed out yet. Whether they are due still is asked again. */
+  readonly pages: string[]
+}
+
+function dueOf(row: DueRow): DueSchedule {
+  const pause = row[12]
+  return {
+    id: row[2]!,
+    workspace: row[3],
+    key: row[4],
+    revision: row[5],
+    timing: interned<TimingSpec>(row[6]),
+    catchUp: interned<CatchUpPolicy>(row[7]),
+    firing: interned<FiringPolicy>(row[8]),
+    nextAt: row[9],
+    watermarkAt: row[10],
+    made: row[11],
+    pausedUntil: pause?.until ?? null,
+    pauseDetail: pause ? pauseDetail(pause) : '',
+    place: row[13],
+  }
+}
+
+const EXCEPT = `and c.schedule_id not in (select unnest((select $3::uuid[])))`
+
+const horizon = (schema: string): string => `
+with clock as materialized (select ${schema}.now_at() as now),
+horizon as materialized (select now + ${spanOf('$1::float8')} as at from clock)`
+
+/** The schedules of `near`. The lateral with a limit leaves the server no choice but to look up each schedule by its key. */
+const schedulesNear = (schema: string, cursor: string): Statement['text'] => `
+select ${msOf('clock.now')} as now, ${msOf(`(${cursor})`)} as cursor,
+  s.id, s.workspace, s.key, near.revision, s.timing::text as timing, s.catch_up::text as catch_up,
+  s.firing::text as firing, ${msOf('near.next_at')} as next_at, ${msOf('near.watermark_at')} as watermark_at, near.made, s.pause,
+  near.place::text || s.place::text as place
+from clock
+left join (near cross join lateral (
+  select ctid as place, id, workspace, key, timing, catch_up, firing, pause
+  from ${schema}.schedules where id = near.schedule_id limit 1
+) s) on true
+order by near.next_at`
+
+const NEAR = 'c.ctid as place, c.schedule_id, c.next_at, c.watermark_at, c.revision, c.made'
+
+export const dueStatement = (schema: string, except = ''): Statement => ({
+  ...prepared(`${horizon(schema)},
+near as materialized (
+  select ${NEAR} from ${schema}.cursors c
+  where c.next_at <= (select at from horizon) ${except}
+  order by c.next_at
+  limit $2::int
+)${schedulesNear(
+    schema,
+    `select next_at from ${schema}.cursors where next_at > (select at from horizon) order by next_at limit 1`,
+  )}`),
+  rowMode: 'array',
+})
+
+/** Of those that the crowd had on this page, the ones that are still where they were. */
+export const pageStatement = (schema: string): Statement => ({
+  ...prepared(`${horizon(schema)},
+near as materialized (
+  select * from (select ${NEAR} from ${schema}.cursors c where c.ctid = any((select $2::text)::tid[]) offset 0) found
+  where next_at <= (select at from horizon)
+)${schedulesNear(schema, `select next_at from ${schema}.cursors where next_at is not null order by next_at limit 1`)}`),
+  rowMode: 'array',
+})
+
+/** The nearest, in the order of their ids, as many whole pages of `$2` as there are. */
+export const crowdStatement = (schema: string): Statement =>
+  prepared(`${horizon(schema)},
+near as materialized (
+  select c.ctid as place, c.schedule_id from ${schema}.cursors c
+  where c.next_at <= (select at from horizon) ${EXCEPT}
+  order by c.next_at
+  limit $2::int * ${CROWD_PAGES}
+)
+select array_agg(place order by schedule_id)::text as places
+from (select place, schedule_id, (row_number() over (order by schedule_id) - 1) / $2::int as page from near) numbered
+group by page having count(*) = $2::int
+order by page`)
