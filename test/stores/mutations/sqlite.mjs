@@ -102,13 +102,13 @@ export const MUTATIONS = [
   {
     kills: 'a plan does not look at the cursor',
     file: `${folder}/record.ts`,
-    find: 'if (cursor.nextAt !== plan.expectedNextAt || ',
+    find: 'if (nextAt !== plan.expectedNextAt || ',
     replace: 'if (',
   },
   {
     kills: 'a plan does not look at the revision',
     file: `${folder}/record.ts`,
-    find: ' || cursor.revision !== plan.revision',
+    find: ' || revision !== plan.revision',
     replace: '',
   },
   {
