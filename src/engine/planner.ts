@@ -1,11 +1,10 @@
 /** Turns due schedules into runs ahead of time: looks, lets `plan` decide, writes; losing a race to another planner is no error. */
 import type { Fact } from '../observe/fact.ts'
 import { type DueSchedule, GRACE_MS, type Plan, plan } from '../plan/plan.ts'
-import type { DuePage, PlanningStore } from '../store/contract/planning.ts'
+import { type DuePage, LONGEST_PAGE, type PlanningStore } from '../store/contract/planning.ts'
 import type { Leadership } from './leadership.ts'
 import { POLL_MS } from './poll.ts'
 
-const BATCH = 1000
 /** Runs of one schedule in one pass, so that a long catch-up shares the batch with its neighbours. */
 const MAX_RUNS = 500
 
@@ -81,11 +80,15 @@ export function createPlanner({ planning, leadership, lookaheadMs, onFact }: Pla
       try {
         for (;;) {
           if (!(await leadership.leads())) return POLL_MS
-          const page = await planning.due({ lookaheadMs, limit: BATCH, except: underWay.flatMap(({ ids }) => ids) })
+          const page = await planning.due({
+            lookaheadMs,
+            limit: LONGEST_PAGE,
+            except: underWay.flatMap(({ ids }) => ids),
+          })
           underWay.push(begin(await decide(page)))
           const nextAt = Math.min(...underWay.map((each) => each.nextAt))
           // A full page may have more behind it, and a plan that stopped at its maximum left its cursor inside the horizon.
-          const full = page.schedules.length === BATCH
+          const full = page.schedules.length === LONGEST_PAGE
           const ending = full ? underWay.slice(0, underWay.length + 1 - planning.recordsAtOnce) : [...underWay]
           const recorded = await Promise.all(ending.map((each) => each.recorded))
           underWay.splice(0, ending.length)

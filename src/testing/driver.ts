@@ -2,6 +2,7 @@
 import type { Engine, EngineOptions } from '../engine/engine.ts'
 import { setUpQueues } from '../engine/queue-setup.ts'
 import type { Fact } from '../observe/fact.ts'
+import { LONGEST_PAGE } from '../store/contract/planning.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
 
@@ -18,8 +19,6 @@ export interface Driver {
 
 /** Work that takes longer than this, in real time, is taken to be waiting for the clock. */
 export const PATIENCE_MS = 100
-/** Schedules that a look at the cursors reads. */
-const PAGE = 1000
 const ENDS: ReadonlySet<string> = new Set([
   'run.succeeded',
   'run.failed',
@@ -78,7 +77,7 @@ export function driver({ clock, create, patienceMs }: DriverOptions): Driver {
   const watchCursors = async ({ store, lookaheadMs, roles }: EngineOptions): Promise<void> => {
     unwatch()
     if (!roles.includes('scheduler')) return
-    const { nextAt, now } = await store.planning.due({ lookaheadMs, limit: PAGE })
+    const { nextAt, now } = await store.planning.due({ lookaheadMs, limit: LONGEST_PAGE })
     if (nextAt !== null) unwatch = clock.timers.set(Math.max(1, nextAt - lookaheadMs - now), () => {})
   }
 

@@ -7,6 +7,7 @@ export interface PlanNode {
   readonly 'Node Type': string
   readonly 'Relation Name'?: string
   readonly 'Index Name'?: string
+  readonly 'Total Cost': number
   readonly 'Actual Rows': number
   readonly 'Actual Loops': number
   readonly 'Rows Removed by Join Filter'?: number
@@ -26,15 +27,32 @@ export interface Question {
 }
 
 /** Runs the statement, undoes it, and answers every node of its plan, the topmost first. */
-export async function explain(client: pg.Client, { text, values, mode = MODES[0] }: Question): Promise<PlanNode[]> {
+export const explain = (client: pg.Client, question: Question): Promise<PlanNode[]> =>
+  explained(client, question, { how: 'analyze, buffers' })
+
+/** What the server's planner takes the statement to cost where every table has so many rows; runs nothing. */
+export async function foreseenCost(client: pg.Client, question: Question, rows: number): Promise<number> {
+  const believe = `
+    update pg_class set reltuples = ${rows}, relpages = pg_relation_size(oid) / 8192
+    where relkind in ('r', 'i') and relnamespace = 'everytick'::regnamespace and pg_relation_size(oid) > 0`
+  const [top] = await explained(client, question, { how: 'costs', believe })
+  return top!['Total Cost']
+}
+
+async function explained(
+  client: pg.Client,
+  { text, values, mode = MODES[0] }: Question,
+  { how, believe }: { how: string; believe?: string },
+): Promise<PlanNode[]> {
   await client.query(`set plan_cache_mode = ${mode}`)
   await client.query(`prepare explained as ${text}`)
   await client.query('begin')
   try {
+    if (believe) await client.query(believe)
     const literals: string[] = []
     for (const value of values) literals.push(literal(Buffer.isBuffer(value) ? await listText(client, value) : value))
     const given = values.length > 0 ? `(${literals.join(', ')})` : ''
-    const { rows } = await client.query(`explain (analyze, buffers, format json) execute explained${given}`)
+    const { rows } = await client.query(`explain (${how}, format json) execute explained${given}`)
     return nodesOf(rows[0]['QUERY PLAN'][0].Plan)
   } finally {
     await client.query('rollback; deallocate explained; reset plan_cache_mode')

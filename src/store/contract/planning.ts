@@ -3,10 +3,13 @@ import type { DueSchedule, Plan } from '../../plan/plan.ts'
 import type { Quarantine } from '../../schedule/schedule.ts'
 import type { Executor } from './executor.ts'
 
+/** What a look at what is due may ask for at the most. */
+export const LONGEST_PAGE = 1000
+
 export interface DuePage {
   /** The database's clock. */
   readonly now: number
-  /** Ordered by cursor, at most `limit`. */
+  /** Ordered by cursor, at most `limit`, which is at most `LONGEST_PAGE`. */
   readonly schedules: readonly DueSchedule[]
   /** The earliest cursor beyond the horizon, when the page was not full; null when there is none. */
   readonly nextAt: number | null

@@ -2,7 +2,8 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createDatabase, type Database, startPostgres } from '../../../test/postgres/launcher.ts'
 import { claimed, newId, newRun, planFor, putNew, SUCCEEDED, settled } from '../../testing/conformance/samples.ts'
-import type { Client, Pool } from './connection.ts'
+import { type Client, connect, type Pool } from './connection.ts'
+import { unprepared } from './statement.ts'
 import { openPostgres, type PostgresOptions, type PostgresStore } from './store.ts'
 
 let database: Database
@@ -61,6 +62,30 @@ describe('options', () => {
     const store = await openPostgres({ url: url.href })
     expect(store.name).toBe(`postgres postgres@${url.host}${url.pathname}`)
     await store.close()
+  })
+})
+
+describe('connections of our own', () => {
+  const settingsOf = async (prepare: boolean): Promise<unknown[]> => {
+    const connection = connect({ url: database.url, max: 1, prepare, statementTimeoutMs: 5000, name: 'test' })
+    const look = unprepared(`select current_setting('jit') as jit, current_setting('plan_cache_mode') as plans`)
+    const found = [...(await connection.hot.ask(look, [])), ...(await connection.api.ask(look, []))]
+    await connection.close()
+    return found
+  }
+
+  it('compile nothing, and keep the plans of hot statements', async () => {
+    expect(await settingsOf(true)).toEqual([
+      { jit: 'off', plans: 'force_generic_plan' },
+      { jit: 'off', plans: 'auto' },
+    ])
+  })
+
+  it('are left as they are where a pooler may hand them on', async () => {
+    const { rows } = await pool.query(
+      `select current_setting('jit') as jit, current_setting('plan_cache_mode') as plans`,
+    )
+    expect(await settingsOf(false)).toEqual([rows[0], rows[0]])
   })
 })
 

@@ -70,7 +70,12 @@ const HOT_CONNECTIONS = 5
 
 export function connect(options: ConnectionOptions): Connection {
   const { name, prepare, statementTimeoutMs: timeoutMs } = options
-  const own = options.pool ? [] : [hotPoolOf(options), poolOf(options, options.max)]
+  const own = options.pool
+    ? []
+    : [
+        poolOf(options, { max: HOT_CONNECTIONS, set: KEEP_PLANS }),
+        poolOf(options, { max: options.max, set: COMPILE_NOTHING }),
+      ]
   const [hot, api] = options.pool ? [options.pool, options.pool] : (own as [pg.Pool, pg.Pool])
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | null = null
@@ -140,29 +145,26 @@ class QuickClient extends pg.Client {
   }
 }
 
-function poolOf({ url }: ConnectionOptions, max: number): pg.Pool {
+function poolOf({ url, prepare }: ConnectionOptions, { max, set }: { max: number; set: string }): pg.Pool {
   const settings = { connectionString: url, max, idleTimeoutMillis: 60_000, keepAlive: true, Client: QuickClient }
   const pool = new pg.Pool({ ...settings, application_name: 'everytick' })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {})
+  // Without prepared statements there is perhaps a pooler between us and the server, which would hand our settings on to others.
+  if (prepare) pool.on('connect', (client) => void client.query(set).catch(() => {}))
   return pool
 }
 
 /**
- * Hot statements are written so that one plan serves all that they are asked; otherwise each connection would plan each of
- * them five times before it trusts that. Without prepared statements there is nothing to keep, and perhaps a pooler
- * between us and the server that would hand our setting on to others.
+ * A server with a compiler uses it for what it takes to be long work, by the number of rows stored. None of ours is: the
+ * compiling alone would take fifty times as long as a look.
  */
-function hotPoolOf(options: ConnectionOptions): pg.Pool {
-  const pool = poolOf(options, HOT_CONNECTIONS)
-  if (options.prepare) {
-    const keepPlans = (client: pg.PoolClient) => void client.query(KEEP_PLANS).catch(() => {})
-    pool.on('connect', keepPlans)
-  }
-  return pool
-}
-
-const KEEP_PLANS = 'set plan_cache_mode = force_generic_plan'
+const COMPILE_NOTHING = 'set jit = off'
+/**
+ * Hot statements are written so that one plan serves all that they are asked; otherwise each connection would plan each of
+ * them five times before it trusts that.
+ */
+const KEEP_PLANS = `${COMPILE_NOTHING}; set plan_cache_mode = force_generic_plan`
 
 async function alone({ url }: ConnectionOptions): Promise<Client> {
   const client = new QuickClient({ connectionString: url, keepAlive: true, application_name: 'everytick listen' })

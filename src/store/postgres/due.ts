@@ -2,7 +2,7 @@
 import { pauseDetail } from '../../plan/non-run.ts'
 import type { DueSchedule } from '../../plan/plan.ts'
 import type { CatchUpPolicy, FiringPolicy, Pause, TimingSpec } from '../../schedule/schedule.ts'
-import type { DuePage, PlanningStore } from '../contract/planning.ts'
+import { type DuePage, LONGEST_PAGE, type PlanningStore } from '../contract/planning.ts'
 import { interned } from '../interned.ts'
 import { uuids } from './bytes.ts'
 import type { Connection } from './connection.ts'
@@ -128,17 +128,30 @@ order by near.next_at`
 
 const NEAR = 'c.ctid as place, c.schedule_id, c.next_at, c.watermark_at, c.revision, c.made'
 
-export const dueStatement = (schema: string, except = ''): Statement => ({
-  ...prepared(`${horizon(schema)},
+/**
+ * The cursors within the horizon, the nearest first, as many as `$2` says for each of so many pages. A limit that the server's
+ * planner can look into makes it plan every look anew; one that it cannot, it takes for a tenth of all cursors, and a look
+ * among very many then seems dear enough to be compiled, which takes far longer than the look. The second limit takes nothing
+ * away, but says how few they are.
+ */
+const nearIn = (schema: string, columns: string, { pages, except }: { pages: number; except: string }): string => `
 near as materialized (
-  select ${NEAR} from ${schema}.cursors c
-  where c.next_at <= (select at from horizon) ${except}
-  order by c.next_at
-  limit $2::int
-)${schedulesNear(
-    schema,
-    `select next_at from ${schema}.cursors where next_at > (select at from horizon) order by next_at limit 1`,
-  )}`),
+  select * from (
+    select ${columns} from ${schema}.cursors c
+    where c.next_at <= (select at from horizon) ${except}
+    order by c.next_at
+    limit (select $2::int * ${pages})
+  ) nearest
+  limit ${pages * LONGEST_PAGE}
+)`
+
+export const dueStatement = (schema: string, except = ''): Statement => ({
+  ...prepared(
+    `${horizon(schema)},${nearIn(schema, NEAR, { pages: 1, except })}${schedulesNear(
+      schema,
+      `select next_at from ${schema}.cursors where next_at > (select at from horizon) order by next_at limit 1`,
+    )}`,
+  ),
   rowMode: 'array',
 })
 
@@ -154,13 +167,7 @@ near as materialized (
 
 /** The nearest, in the order of their ids, as many whole pages of `$2` as there are. */
 export const crowdStatement = (schema: string): Statement =>
-  prepared(`${horizon(schema)},
-near as materialized (
-  select c.ctid as place, c.schedule_id from ${schema}.cursors c
-  where c.next_at <= (select at from horizon) ${EXCEPT}
-  order by c.next_at
-  limit $2::int * ${CROWD_PAGES}
-)
+  prepared(`${horizon(schema)},${nearIn(schema, 'c.ctid as place, c.schedule_id', { pages: CROWD_PAGES, except: EXCEPT })}
 select array_agg(place order by schedule_id)::text as places
 from (select place, schedule_id, (row_number() over (order by schedule_id) - 1) / $2::int as page from near) numbered
 group by page having count(*) = $2::int

@@ -1,7 +1,15 @@
 /** Holds the plans of the statements on the working path: whatever the tables have grown to, only what is asked for is read. */
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { explain, MODES, mostRows, type PlanNode, pagesOf, readWhole } from '../../../test/postgres/explain.ts'
+import {
+  explain,
+  foreseenCost,
+  MODES,
+  mostRows,
+  type PlanNode,
+  pagesOf,
+  readWhole,
+} from '../../../test/postgres/explain.ts'
 import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
 import type { LaneMove } from '../../plan/overlap.ts'
 import type { Run } from '../../run/run.ts'
@@ -200,6 +208,12 @@ const planOf = async (name: string, mode: (typeof MODES)[number]): Promise<PlanN
   return explain(client, { text, values, mode })
 }
 
+/** From which on a server with a compiler uses it, unless it was told otherwise. */
+const COMPILED_FROM = 100_000
+/** These are rare, and depend on it that connections of our own compile nothing. */
+const RARE = ['record', 'finish', 'again', 'moves', 'change']
+const isFrequent = (name: string): boolean => !RARE.includes(name)
+
 /** A list of queues is short, and read once for all runs of a statement. */
 const isLong = (table: string): boolean => table !== 'shared_queues'
 
@@ -212,6 +226,14 @@ describe.each(MODES)('with %s', (mode) => {
     expect(readWhole(nodes).filter(isLong)).toEqual([])
     expect(mostRows(nodes)).toBeLessThanOrEqual(BOUND)
   })
+
+  it.each(Object.keys(STATEMENTS).filter(isFrequent))(
+    '%s is never worth compiling, whatever is stored',
+    async (name) => {
+      const [{ text }, values] = await STATEMENTS[name]!()
+      expect(await foreseenCost(client, { text, values, mode }, 10_000_000)).toBeLessThan(COMPILED_FROM)
+    },
+  )
 
   it.each(['due', 'a crowd', 'a page of a crowd'])(
     '%s reads cursors by the index of those that have one',
