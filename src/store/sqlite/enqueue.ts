@@ -7,6 +7,8 @@ import { isBehind } from './lane-line.ts'
 import { textOf } from './rows.ts'
 import { ask, type Steps } from './steps.ts'
 
+// Ids made by hand are made in order, so that those of one call mostly have no others between them.
+export const BETWEEN = `select 1 as found from everytick_runs where id between ? and ? limit 1`
 export const KNOWN = `
   select j.value as id from json_each(?) j
   where exists (select 1 from everytick_runs r where r.id = j.value)
@@ -22,16 +24,22 @@ const REMEMBER = `
   returning run_id`
 const RECALL = `select run_id from everytick_idempotency where workspace = ? and key = ?`
 
-export interface Ready {
-  readonly id: string
+/** All that a run is beside its id and payload. */
+interface Kind {
   readonly workspace: string
   readonly key: string | null
   readonly lane: string | null
   readonly place: number
   readonly dueAt: number
-  readonly payload: string
-  /** Everything else that its row holds. */
+  /** Whether its id says which occurrence it is, so that a repetition has the same. */
+  readonly isNamed: boolean
   readonly values: readonly Value[]
+}
+
+export interface Ready {
+  readonly id: string
+  readonly payload: string
+  readonly kind: Kind
 }
 
 /** Everything that can be refused is refused here, before the first row is written. */
@@ -43,36 +51,52 @@ export function readRuns(runs: readonly NewRun[], now: number): Ready[] {
     if (text === undefined) policies.set(policy, (text = toJsonText(policy, { what: 'policy' })))
     return text
   }
-  return runs.map((run) => readRun(run, { now, policy: policyOf(run.policy) }))
+  let [before, kind]: [NewRun?, Kind?] = []
+  return runs.map((run) => {
+    if (kind === undefined || !isAlike(run, before!)) kind = readKind(run, { now, policy: policyOf(run.policy) })
+    before = run
+    return { id: run.id, payload: run.payload === null ? 'null' : toJsonText(run.payload, { what: 'payload' }), kind }
+  })
 }
 
-function readRun(run: NewRun, { now, policy }: { now: number; policy: string }): Ready {
-  const { id, slot, schedule } = run
+/** Whether both are of one kind, at a glance, as neighbours mostly are. */
+const isAlike = (run: NewRun, other: NewRun): boolean =>
+  run.job === other.job &&
+  run.queue === other.queue &&
+  run.workspace === other.workspace &&
+  run.trigger === other.trigger &&
+  run.priority === other.priority &&
+  run.policy === other.policy &&
+  run.schedule === other.schedule &&
+  run.slot === other.slot &&
+  run.lane === other.lane &&
+  run.overlap === other.overlap &&
+  run.due === other.due &&
+  run.idempotencyKey === other.idempotencyKey
+
+function readKind(run: NewRun, { now, policy }: { now: number; policy: string }): Kind {
+  const { slot, schedule } = run
   const workspace = textOf(run.workspace, 'workspace')
   const [job, queue] = [textOf(run.job, 'job'), textOf(run.queue, 'queue')]
   const key = run.idempotencyKey === null ? null : textOf(run.idempotencyKey, 'idempotencyKey')
   const lane = run.lane === null ? null : textOf(run.lane, 'lane')
   const dueAt = 'at' in run.due ? run.due.at : now + run.due.delayMs
-  const payload = toJsonText(run.payload, { what: 'payload' })
   const [scheduledAt, slotStartAt] = slot === null ? [null, null] : [slot.scheduledAt, slot.slotStartAt]
   const values = [
     ...[workspace, job, queue, run.trigger, run.priority],
     ...[schedule?.id ?? null, schedule?.key ?? null, schedule?.revision ?? null],
     ...[scheduledAt, slotStartAt, dueAt, now, policy, key, lane, run.overlap],
   ]
-  return { id, workspace, key, lane, place: scheduledAt ?? dueAt, dueAt, payload, values }
+  return { workspace, key, lane, place: scheduledAt ?? dueAt, dueAt, isNamed: slot !== null, values }
 }
 
 export function* enqueueAll(runs: readonly Ready[], now: number): Steps<Enqueued[]> {
   const answers: Enqueued[] = []
   const fresh: Ready[] = []
-  // A backfill names its runs so that a repetition is none.
-  const made = new Set<string>()
-  for (const stretch of stretchesOf(runs, { lengthOf: ({ id }) => id.length })) {
-    for (const { id } of yield* ask<{ id: string }>(KNOWN, JSON.stringify(stretch.map((run) => run.id)))) made.add(id)
-  }
+  const made = yield* knownOf(runs)
   for (const run of runs) {
-    const known = run.key === null ? undefined : yield* recall(run, run.key, now)
+    const { key } = run.kind
+    const known = key === null ? undefined : yield* recall(run, key, now)
     answers.push(known === undefined ? { id: run.id, created: !made.has(run.id) } : { id: known, created: false })
     if (known !== undefined || made.has(run.id)) continue
     made.add(run.id)
@@ -82,10 +106,30 @@ export function* enqueueAll(runs: readonly Ready[], now: number): Steps<Enqueued
   return answers
 }
 
+/** The ids that are live, and of those that are named also the ones that have ended. */
+function* knownOf(runs: readonly Ready[]): Steps<Set<string>> {
+  const known = new Set<string>()
+  for (const stretch of stretchesOf(runs, { lengthOf: ({ id }) => id.length })) {
+    const ids = stretch.map(({ id }) => id)
+    if (!stretch.some(({ kind }) => kind.isNamed) && (yield* ask(BETWEEN, ...endsOf(ids))).length === 0) continue
+    for (const { id } of yield* ask<{ id: string }>(KNOWN, JSON.stringify(ids))) known.add(id)
+  }
+  return known
+}
+
+const endsOf = (ids: readonly string[]): [first: string, last: string] => {
+  let [first, last] = [ids[0]!, ids[0]!]
+  for (const id of ids) {
+    if (id < first) first = id
+    else if (id > last) last = id
+  }
+  return [first, last]
+}
+
 /** In the order of the input, which is the order among those that are as late. */
 function* insertAll(runs: readonly Ready[], now: number): Steps<void> {
   for (const stretch of stretchesOf(runs, { alike, lengthOf: ({ payload }) => payload.length })) {
-    const [{ lane, place, dueAt, values }] = stretch as [Ready]
+    const { lane, place, dueAt, values } = stretch[0]!.kind
     const gate = lane !== null && (yield* isBehind({ lane, place, dueAt }, now)) ? 'waiting' : 'open'
     const each = pairsText(stretch.map(({ id, payload }) => [id, payload]))
     yield { text: INSERT, values: [...values, gate, each], rows: stretch.length }
@@ -93,13 +137,13 @@ function* insertAll(runs: readonly Ready[], now: number): Steps<void> {
 }
 
 /** Who has a lane stands alone, since whether it waits depends on the one before. */
-const alike = (a: Ready, b: Ready): boolean =>
-  a.lane === null && b.lane === null && a.values.every((value, i) => value === b.values[i])
+const alike = ({ kind: a }: Ready, { kind: b }: Ready): boolean =>
+  a.lane === null && b.lane === null && (a === b || a.values.every((value, i) => value === b.values[i]))
 
 /** The run that the key already stands for; undefined when it stands for this one from now on. */
-function* recall({ id, workspace }: Ready, key: string, now: number): Steps<string | undefined> {
-  const fresh = yield* ask(REMEMBER, workspace, key, id, now)
+function* recall({ id, kind }: Ready, key: string, now: number): Steps<string | undefined> {
+  const fresh = yield* ask(REMEMBER, kind.workspace, key, id, now)
   if (fresh.length > 0) return undefined
-  const [known] = yield* ask<{ run_id: string }>(RECALL, workspace, key)
+  const [known] = yield* ask<{ run_id: string }>(RECALL, kind.workspace, key)
   return known?.run_id
 }
