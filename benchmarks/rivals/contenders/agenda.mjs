@@ -30,10 +30,10 @@ export async function open(place) {
     place,
     'select 1 from agenda_jobs where next_run_at is not null and repeat_interval is null',
   )
-  const work = async (told) => {
+  const work = async (told, name = 'noop') => {
     // Two processes that make the tables at once trip over each other.
     const agenda = await start(false)
-    agenda.define('noop', async () => told())
+    agenda.define(name, async () => told())
     await agenda.start()
     return () => agenda.stop()
   }
@@ -58,12 +58,13 @@ export async function open(place) {
       async start({ count, dueAt, name }, told) {
         let made = 0
         const create = async () => {
-          const job = producer.create('noop', { made: `${name}-${made++}` })
+          const job = producer.create('herd', { made: `${name}-${made++}` })
           job.repeatEvery('1 day', { skipImmediate: true }).schedule(dueAt)
           await job.save()
         }
         await inGroups({ total: count, group: 1, inFlight: 10 }, create)
-        return work(told)
+        // By a name of their own: what was locked when a measurement before this one ended is started again.
+        return work(told, 'herd')
       },
     },
     async close() {
