@@ -29,6 +29,7 @@ export const REQUIRED = {
       `postgres-${id}-growth`,
       `postgres-${id}-pages-growth`,
     ]),
+    'postgres-planning-snapshot-fire-growth',
     ...['postgres-history-settle-growth', 'postgres-history-fire-growth', 'postgres-history-pass-growth'],
   ],
   rivals: [

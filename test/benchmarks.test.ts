@@ -58,6 +58,7 @@ const SCALE_ROWS = [
 ]
 const COSTS = [
   ...['planning-fire', 'planning-pass', 'claim-2000', 'claim-4000', 'claim-snapshot'],
+  ...['planning-snapshot-fire', 'planning-snapshot-pass'],
   ...['history-settle', 'history-fire', 'history-pass'],
 ]
 /**

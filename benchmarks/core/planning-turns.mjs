@@ -11,12 +11,17 @@ export function planningTurns(meter, stored) {
   }
   const pass = (lookaheadMs) =>
     createPlanner({ planning: meter.store.planning, leadership: alone, lookaheadMs, onFact }).pass()
+  const later = (seconds) => {
+    stored.plannedAt = (stored.plannedAt ?? stored.firstAt - 1) + seconds * 1000
+    return pass(stored.plannedAt - Date.now())
+  }
   return {
+    /** Plans so many seconds more; nobody asks what that costs. */
+    goOn: later,
     /** `{ fire, pass }`: for each fire of one second more, and for a pass that finds nothing, since all that is near was planned. */
     async turn() {
-      stored.plannedAt = (stored.plannedAt ?? stored.firstAt - 1) + 1000
       planned = 0
-      const fires = await meter.spent(() => pass(stored.plannedAt - Date.now()))
+      const fires = await meter.spent(() => later(1))
       if (planned === 0) throw new Error(`no schedule of ${stored.count} was due`)
       const fire = { us: perOne(fires.us, planned), pages: perOne(fires.pages, planned) }
       // The first look after fires clears away what they left in the index, which is their cost and none of the next look's.

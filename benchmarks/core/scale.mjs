@@ -1,11 +1,12 @@
 /** The scale benchmark, part by part: many schedules due at once, many stored, many runs finished, and a process killed; what each figure means stands with its measurement. */
-import { snapshotRows } from './claim-snapshot.mjs'
+import { claimSnapshotRows } from './claim-snapshot.mjs'
 import { createRows } from './create.mjs'
 import { footprintRows } from './footprint.mjs'
 import { crowdRows, herdRows } from './herd.mjs'
 import { historyRows } from './history-growth.mjs'
 import { idleRows } from './idle.mjs'
 import { planningRows } from './planning-growth.mjs'
+import { planningSnapshotRows } from './planning-snapshot.mjs'
 import { recoveryRows } from './recovery.mjs'
 import { openStore } from './stores.mjs'
 
@@ -81,7 +82,7 @@ const PARTS = {
   herd: herdRows,
   create: createRows,
   history: historyRows,
-  snapshot: snapshotRows,
+  snapshot: async (...at) => [...(await claimSnapshotRows(...at)), ...(await planningSnapshotRows(...at))],
   recovery: recoveryRows,
   footprint: footprintRows,
 }

@@ -1,9 +1,11 @@
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
 import { definitionOf, putOf } from '../../testing/conformance/samples.ts'
 import { systemClock } from '../../time/clock.ts'
 import { uuidGenerator } from '../../uuid.ts'
+import { connect } from './connection.ts'
+import { dueOn } from './due.ts'
 import { openPostgres, type PostgresStore } from './store.ts'
 
 /** In the order in which they are made. */
@@ -125,3 +127,57 @@ async function pages(): Promise<string[]> {
   const keys = await page()
   return keys.length === 0 ? [] : [...keys, ...(await pages())]
 }
+
+describe('while somebody holds an old snapshot, and cursors have moved on very often', () => {
+  let elapsed = 0
+  let holder: pg.Client
+  let look: ReturnType<typeof dueOn>
+
+  beforeEach(async () => {
+    holder = new pg.Client({ connectionString: database.url })
+    await holder.connect()
+    await add(Array.from({ length: 300 }, (_, i) => ({ key: `s${i}`, inMs: 100_000 + i })))
+    await holder.query('begin isolation level repeatable read; select count(*) from everytick.cursors')
+    for (let i = 0; i < 100; i++)
+      await client.query(`update everytick.cursors set next_at = next_at + interval '100 ms'`)
+    const connection = connect({ url: database.url, max: 1, prepare: true, statementTimeoutMs: 10_000, name: 'test' })
+    look = dueOn(connection, '"everytick"', { elapsed: () => elapsed })
+    return async () => {
+      await holder.end()
+      await connection.close()
+    }
+  })
+
+  const found = async () => keysOf((await look(PAGE)).schedules)
+  const enough = async () => {
+    for (let i = 0; i < 5; i++) expect(await found()).toEqual([])
+  }
+
+  it('begins a look where the last one ended, and finds what came in below within two seconds', async () => {
+    await enough()
+    await add([{ key: 'below', inMs: 30_000 }])
+    expect(await found()).toEqual([])
+    elapsed += 2000
+    expect(await found()).toEqual(['below'])
+  })
+
+  it('asks to be back when it is time to look from the beginning', async () => {
+    await enough()
+    const { now, nextAt } = await look(PAGE)
+    expect(nextAt! - PAGE.lookaheadMs - now).toBeGreaterThan(0)
+    expect(nextAt! - PAGE.lookaheadMs - now).toBeLessThanOrEqual(2000)
+  })
+
+  it('looks from the beginning again as soon as the snapshot is gone', async () => {
+    await enough()
+    await holder.query('commit')
+    await client.query('vacuum everytick.cursors')
+    // One of them may be slow by itself.
+    for (let i = 0; i < 3; i++) {
+      elapsed += 2000
+      await found()
+    }
+    await add([{ key: 'below', inMs: 30_000 }])
+    expect(await found()).toEqual(['below'])
+  })
+})

@@ -2,17 +2,20 @@
 import { pauseDetail } from '../../plan/non-run.ts'
 import type { DueSchedule } from '../../plan/plan.ts'
 import type { CatchUpPolicy, FiringPolicy, Pause, TimingSpec } from '../../schedule/schedule.ts'
+import { type Clock, systemClock } from '../../time/clock.ts'
 import { type DuePage, LONGEST_PAGE, type PlanningStore } from '../contract/planning.ts'
 import { interned } from '../interned.ts'
 import { uuids } from './bytes.ts'
 import type { Connection } from './connection.ts'
-import { msOf, spanOf } from './rows.ts'
+import { createRest } from './rest.ts'
+import { instantAt, msOf, spanOf } from './rows.ts'
 import { prepared, type Statement } from './statement.ts'
 
-/** Before each schedule, and also when none is to follow: the clock, and the first cursor beyond the horizon, or of all for a page of a crowd. */
+/** Before each schedule, and also when none is to follow: the clock; the first cursor beyond the horizon, or of all for a page of a crowd; and how long it took to find them. */
 type DueRow = readonly [
   now: number,
   cursor: number | null,
+  tookMs: number,
   id: string | null,
   workspace: string,
   key: string,
@@ -31,17 +34,29 @@ type DueRow = readonly [
 const CROWD_PAGES = 64
 /** What is due so soon does not wait for its place in a crowd. */
 const URGENT_MS = 2000
+/** A schedule on a page costs about this much; what a look took beyond that was spent on passing over what has moved on. */
+const ROW_MS = 0.05
+/** So much is no reason to begin elsewhere. */
+const PATIENCE_MS = 2
 
 /**
  * A plan reads a schedule and writes its cursor and indexes by schedule. In the order of their instants, a thousand of many
  * schedules touch a page each, several times over, and none of those is in the processor's caches; in the order of their ids,
  * neighbours share one.
  */
-export function dueOn(connection: Connection, schema: string): PlanningStore['due'] {
+export function dueOn(
+  connection: Connection,
+  schema: string,
+  clock: Pick<Clock, 'elapsed'> = systemClock,
+): PlanningStore['due'] {
   const [near, nearExcept] = [dueStatement(schema), dueStatement(schema, EXCEPT)]
   const [crowdOf, pageOf] = [crowdStatement(schema), pageStatement(schema)]
   /** Set while there is more behind the last page, and none of that page was urgent. Others who look, with other limits, leave it alone. */
   let ahead: Ahead | null = null
+  const rest = createRest(clock, PATIENCE_MS)
+  /** No cursor was found below it. One that somebody put there since is found by the next look from the beginning. */
+  let floorAt: number | null = null
+  const floor = (): number | null => (rest.leftMs() > 0 ? floorAt : null)
 
   /** A whole page of the crowd; undefined when there is none, or something urgent came in between. */
   async function fromCrowd(
@@ -49,24 +64,30 @@ export function dueOn(connection: Connection, schema: string): PlanningStore['du
     except: readonly string[],
   ): Promise<DuePage | undefined> {
     if (pages.length === 0) {
-      const found = await connection.hot.ask<{ places: string }>(crowdOf, [lookaheadMs, limit, uuids(except)])
+      const found = await connection.hot.ask<{ places: string }>(crowdOf, [lookaheadMs, floor(), limit, uuids(except)])
       pages.push(...found.map(({ places }) => places))
     }
     const places = pages.shift()
     if (places === undefined) return undefined
-    const rows = await connection.hot.ask<DueRow>(pageOf, [lookaheadMs, places])
-    const [now, firstAt, id] = rows[0]!
+    const rows = await connection.hot.ask<DueRow>(pageOf, [lookaheadMs, floor(), places])
+    const [now, firstAt, , id] = rows[0]!
     if (id === null || rows.length !== limit || firstAt === null || firstAt <= now + URGENT_MS) return undefined
     return { now, schedules: rows.map(dueOf), nextAt: null }
   }
 
   async function nearest(lookaheadMs: number, limit: number, except: readonly string[]): Promise<DuePage> {
+    const from = floor()
     const rows = await (except.length === 0
-      ? connection.hot.ask<DueRow>(near, [lookaheadMs, limit])
-      : connection.hot.ask<DueRow>(nearExcept, [lookaheadMs, limit, uuids(except)]))
-    const [now, beyond, id] = rows[0]!
+      ? connection.hot.ask<DueRow>(near, [lookaheadMs, from, limit])
+      : connection.hot.ask<DueRow>(nearExcept, [lookaheadMs, from, limit, uuids(except)]))
+    const [now, beyond, tookMs, id] = rows[0]!
     const schedules = id === null ? [] : rows.map(dueOf)
-    return { now, schedules, nextAt: schedules.length < limit ? beyond : null }
+    const horizonAt = now + lookaheadMs
+    floorAt = schedules[0]?.nextAt ?? beyond ?? horizonAt
+    if (from === null) rest.looked(tookMs - ROW_MS * rows.length)
+    if (schedules.length === limit) return { now, schedules, nextAt: null }
+    // Whoever waits for the next is back when it is time to look from the beginning.
+    return { now, schedules, nextAt: from === null ? beyond : Math.min(beyond ?? Infinity, horizonAt + rest.leftMs()) }
   }
 
   return async ({ lookaheadMs, limit, except = [] }) => {
@@ -89,33 +110,36 @@ interface Ahead {
 }
 
 function dueOf(row: DueRow): DueSchedule {
-  const pause = row[12]
+  const pause = row[13]
   return {
-    id: row[2]!,
-    workspace: row[3],
-    key: row[4],
-    revision: row[5],
-    timing: interned<TimingSpec>(row[6]),
-    catchUp: interned<CatchUpPolicy>(row[7]),
-    firing: interned<FiringPolicy>(row[8]),
-    nextAt: row[9],
-    watermarkAt: row[10],
-    made: row[11],
+    id: row[3]!,
+    workspace: row[4],
+    key: row[5],
+    revision: row[6],
+    timing: interned<TimingSpec>(row[7]),
+    catchUp: interned<CatchUpPolicy>(row[8]),
+    firing: interned<FiringPolicy>(row[9]),
+    nextAt: row[10],
+    watermarkAt: row[11],
+    made: row[12],
     pausedUntil: pause?.until ?? null,
     pauseDetail: pause ? pauseDetail(pause) : '',
-    place: row[13],
+    place: row[14],
   }
 }
 
-const EXCEPT = `and c.schedule_id not in (select unnest((select $3::uuid[])))`
+const EXCEPT = `and c.schedule_id not in (select unnest((select $4::uuid[])))`
 
 const horizon = (schema: string): string => `
 with clock as materialized (select ${schema}.now_at() as now),
-horizon as materialized (select now + ${spanOf('$1::float8')} as at from clock)`
+horizon as materialized (
+  select now + ${spanOf('$1::float8')} as at, coalesce(${instantAt('$2::float8')}, '-infinity') as floor from clock
+)`
 
 /** The schedules of `near`. The lateral with a limit leaves the server no choice but to look up each schedule by its key. */
 const schedulesNear = (schema: string, cursor: string): Statement['text'] => `
 select ${msOf('clock.now')} as now, ${msOf(`(${cursor})`)} as cursor,
+  (select date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000 from (select count(*) from near) all_of_it) as took,
   s.id, s.workspace, s.key, near.revision, s.timing::text as timing, s.catch_up::text as catch_up,
   s.firing::text as firing, ${msOf('near.next_at')} as next_at, ${msOf('near.watermark_at')} as watermark_at, near.made, s.pause,
   near.place::text || s.place::text as place
@@ -129,7 +153,7 @@ order by near.next_at`
 const NEAR = 'c.ctid as place, c.schedule_id, c.next_at, c.watermark_at, c.revision, c.made'
 
 /**
- * The cursors within the horizon, the nearest first, as many as `$2` says for each of so many pages. A limit that the server's
+ * The cursors within the horizon, the nearest first, as many as `$3` says for each of so many pages. A limit that the server's
  * planner can look into makes it plan every look anew; one that it cannot, it takes for a tenth of all cursors, and a look
  * among very many then seems dear enough to be compiled, which takes far longer than the look. The second limit takes nothing
  * away, but says how few they are.
@@ -138,9 +162,9 @@ const nearIn = (schema: string, columns: string, { pages, except }: { pages: num
 near as materialized (
   select * from (
     select ${columns} from ${schema}.cursors c
-    where c.next_at <= (select at from horizon) ${except}
+    where c.next_at >= (select floor from horizon) and c.next_at <= (select at from horizon) ${except}
     order by c.next_at
-    limit (select $2::int * ${pages})
+    limit (select $3::int * ${pages})
   ) nearest
   limit ${pages * LONGEST_PAGE}
 )`
@@ -149,7 +173,8 @@ export const dueStatement = (schema: string, except = ''): Statement => ({
   ...prepared(
     `${horizon(schema)},${nearIn(schema, NEAR, { pages: 1, except })}${schedulesNear(
       schema,
-      `select next_at from ${schema}.cursors where next_at > (select at from horizon) order by next_at limit 1`,
+      `select next_at from ${schema}.cursors
+    where next_at > (select at from horizon) and next_at >= (select floor from horizon) order by next_at limit 1`,
     )}`,
   ),
   rowMode: 'array',
@@ -159,16 +184,16 @@ export const dueStatement = (schema: string, except = ''): Statement => ({
 export const pageStatement = (schema: string): Statement => ({
   ...prepared(`${horizon(schema)},
 near as materialized (
-  select * from (select ${NEAR} from ${schema}.cursors c where c.ctid = any((select $2::text)::tid[]) offset 0) found
+  select * from (select ${NEAR} from ${schema}.cursors c where c.ctid = any((select $3::text)::tid[]) offset 0) found
   where next_at <= (select at from horizon)
-)${schedulesNear(schema, `select next_at from ${schema}.cursors where next_at is not null order by next_at limit 1`)}`),
+)${schedulesNear(schema, `select next_at from ${schema}.cursors where next_at >= (select floor from horizon) order by next_at limit 1`)}`),
   rowMode: 'array',
 })
 
-/** The nearest, in the order of their ids, as many whole pages of `$2` as there are. */
+/** The nearest, in the order of their ids, as many whole pages of `$3` as there are. */
 export const crowdStatement = (schema: string): Statement =>
   prepared(`${horizon(schema)},${nearIn(schema, 'c.ctid as place, c.schedule_id', { pages: CROWD_PAGES, except: EXCEPT })}
 select array_agg(place order by schedule_id)::text as places
-from (select place, schedule_id, (row_number() over (order by schedule_id) - 1) / $2::int as page from near) numbered
-group by page having count(*) = $2::int
+from (select place, schedule_id, (row_number() over (order by schedule_id) - 1) / $3::int as page from near) numbered
+group by page having count(*) = $3::int
 order by page`)

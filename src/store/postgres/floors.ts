@@ -1,11 +1,11 @@
 /**
- * Decides from which due instant on a claim looks, when looking from the very beginning has become dear: somebody holds an
- * old snapshot, and the server cannot clear away what has long been granted. What is due and stands below the floor is
- * found by the next look from the beginning, which is never more than two seconds away.
+ * Decides from which due instant on a claim looks while looking from the very beginning is dear, which `rest.ts` tells. What is
+ * due and stands below the floor is found by the next look from the beginning, which is never more than two seconds away.
  */
 import type { Run } from '../../run/run.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { Wanted } from '../contract/claims.ts'
+import { createRest } from './rest.ts'
 
 /** The instants from which on runs of each priority are looked for, 0 first; null is the beginning. */
 export type Floor = readonly (number | null)[]
@@ -33,42 +33,32 @@ const GRANT_MS = 0.05
 const QUEUE_MS = 1
 /** So much is no reason to look elsewhere. */
 const PATIENCE_MS = 10
-/** One dear look may be the machine's doing; so many in a row are the table's. */
-const DEAR_LOOKS = 5
-/** A dear look may be a small share of all looking, but comes at least this often. */
-const SHARE = 20
-const MAX_REST_MS = 2000
 /** An insert that was under way may bring runs that are a little older than those just granted. */
 const MARGIN_MS = 100
 
-/** Rests are measured by the clock of this process: the database's may stand still, or be set back. */
 export function createFloors(clock: Pick<Clock, 'elapsed'>): Floors {
   const floors = new Map<string, Floor>()
-  let until = Number.NEGATIVE_INFINITY
+  const rest = createRest(clock, PATIENCE_MS)
   let raisedFor = false
-  /** Dear ones from the beginning, in a row. */
-  let dear = 0
 
   return {
     of(queue) {
-      raisedFor = clock.elapsed() < until
+      raisedFor = rest.leftMs() > 0
       return raisedFor ? (floors.get(queue) ?? BEGINNING) : BEGINNING
     },
     claimed({ wanted, runs, now, tookMs }) {
-      const at = clock.elapsed()
       const wasRaised = raisedFor
       if (!wasRaised) {
-        const excess = tookMs - GRANT_MS * runs.length - QUEUE_MS * wanted.length
-        dear = excess <= PATIENCE_MS ? 0 : dear + 1
-        until = dear < DEAR_LOOKS ? Number.NEGATIVE_INFINITY : at + Math.min(MAX_REST_MS, SHARE * excess)
+        rest.looked(tookMs - GRANT_MS * runs.length - QUEUE_MS * wanted.length)
         floors.clear()
       }
-      if (at >= until) return wasRaised ? 0 : null
+      const leftMs = rest.leftMs()
+      if (leftMs === 0) return wasRaised ? 0 : null
       for (const { queue, limit } of wanted) {
         const granted = runs.filter((run) => run.queue === queue)
         floors.set(queue, raised(floors.get(queue) ?? BEGINNING, { granted, limit, now }))
       }
-      return wasRaised ? until - at : null
+      return wasRaised ? leftMs : null
     },
   }
 }

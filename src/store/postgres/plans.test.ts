@@ -147,13 +147,13 @@ const plans = async () => {
 }
 
 const STATEMENTS: Record<string, () => Promise<readonly [Statement, Value[]]>> = {
-  due: async () => [dueStatement(SCHEMA), [0, DUE]],
-  'a crowd': async () => [crowdStatement(SCHEMA), [0, DUE, uuids([])]],
+  due: async () => [dueStatement(SCHEMA), [0, null, DUE]],
+  'a crowd': async () => [crowdStatement(SCHEMA), [0, null, DUE, uuids([])]],
   'a page of a crowd': async () => {
     const { rows } = await client.query<{ place: string }>(
       `select ctid as place from everytick.cursors where next_at <= now() order by next_at limit ${DUE}`,
     )
-    return [pageStatement(SCHEMA), [0, texts(rows.map(({ place }) => place))]]
+    return [pageStatement(SCHEMA), [0, null, texts(rows.map(({ place }) => place))]]
   },
   record: async () => [recordStatement(SCHEMA, 'skip locked'), recordValues(await plans())],
   'record of the usual plans': async () => [usualStatement(SCHEMA, 200), usualValues(await plans())],
