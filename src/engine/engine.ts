@@ -237,7 +237,7 @@ export function createEngine(options: EngineOptions): Engine {
         if (schedules) await duties.backfiller.pass()
         if (works) await worker.pass()
         for (let turn = 0; turn < QUIET_TURNS && underWay.count > 0; turn++) await new Promise(setImmediate)
-        if (underWay.count === 0) await settler.idle()
+        while (settler.isWriting()) await new Promise(setImmediate)
         await runLog.idle()
       }
     },

@@ -46,6 +46,21 @@ describe('a settler', () => {
     expect({ batches, told: told.length }).toEqual({ batches: [2000, 500], told: 2500 })
   })
 
+  it('says that it writes until everything is written, but not while it waits for a database that is away', async () => {
+    let fail = (): void => {}
+    const failing: Settle = () => new Promise((_, reject) => (fail = () => reject(new Error('away'))))
+    const { settler, add, errors } = settling([failing])
+    expect(settler.isWriting()).toBe(false)
+    add('a')
+    await Promise.resolve()
+    expect(settler.isWriting()).toBe(true)
+    fail()
+    while (errors.length === 0) await Promise.resolve()
+    expect(settler.isWriting()).toBe(false)
+    await settler.idle()
+    expect(settler.isWriting()).toBe(false)
+  })
+
   it('writes a whole group beside another that is still under way, and what is less after it', async () => {
     let release = (): void => {}
     const slow: Settle = (list) => new Promise((resolve) => (release = () => resolve(list.map(() => 'accepted'))))

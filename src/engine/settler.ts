@@ -9,6 +9,8 @@ export interface Settler {
   add(held: Held): void
   /** Resolves when nothing is waiting or under way. */
   idle(): Promise<void>
+  /** Whether something is being written right now; not while it rests because the database is away. */
+  isWriting(): boolean
   /** Forgets what is waiting, as a crash would. */
   crash(): void
 }
@@ -32,6 +34,8 @@ export function createSettler({ claims, history, timers, workerId, onError }: Se
   let waiting: Held[] = []
   /** The first writes whatever there is, the second only whole groups. */
   const writers: Record<Writer, Promise<void> | null> = { first: null, second: null }
+  /** How many of them wait until they may ask again. */
+  let resting = 0
   let crashed = false
 
   const settlementOf = ({ run, verdict, progress }: Held): Settlement => ({
@@ -66,7 +70,9 @@ export function createSettler({ claims, history, timers, workerId, onError }: Se
         answers = await claims.settle(open.map(settlementOf))
       } catch (error) {
         onError(error, RETRY_MS)
+        resting++
         await new Promise<void>((resolve) => timers.set(RETRY_MS, resolve))
+        resting--
         continue
       }
       for (let i = 0; i < open.length; i++) open[i]!.onSettled!(open[i]!, answers[i]!)
@@ -94,6 +100,7 @@ export function createSettler({ claims, history, timers, workerId, onError }: Se
     async idle() {
       while (writers.first || writers.second) await Promise.all([writers.first, writers.second])
     },
+    isWriting: () => (writers.first !== null || writers.second !== null) && resting === 0,
     crash() {
       crashed = true
       waiting = []
