@@ -16,8 +16,15 @@ describe('ids', () => {
   it('grow within one millisecond, also when there are more than its counter holds', () => {
     const next = uuidGenerator(fakeClock(1_800_000_000_000))
     const ids = Array.from({ length: 10_000 }, next)
+    expect(ids.filter((id) => !UUID_V7.test(id))).toEqual([])
     expect(ids.toSorted()).toEqual(ids)
     expect(new Set(ids).size).toBe(10_000)
+  })
+
+  it('differ in their random part from those of another generator', () => {
+    const clock = fakeClock(1_800_000_000_000)
+    const ids = [uuidGenerator(clock), uuidGenerator(clock)].flatMap((next) => Array.from({ length: 600 }, next))
+    expect(new Set(ids.map((id) => id.slice(19))).size).toBe(1200)
   })
 
   it('grow when the clock is set back', () => {
