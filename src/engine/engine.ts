@@ -40,6 +40,8 @@ export interface Engine {
 const LAST_WORDS_MS = 5000
 /** Turns of the event loop after which work still under way is taken to be waiting for time to pass. */
 const QUIET_TURNS = 400
+/** A write takes some thousands of them; one that takes more waits for something else. */
+const WRITING_TURNS = 20_000
 
 export function createEngine(options: EngineOptions): Engine {
   const { store, clock, workerId, leaseMs, roles, onFact } = options
@@ -237,7 +239,7 @@ export function createEngine(options: EngineOptions): Engine {
         if (schedules) await duties.backfiller.pass()
         if (works) await worker.pass()
         for (let turn = 0; turn < QUIET_TURNS && underWay.count > 0; turn++) await new Promise(setImmediate)
-        while (settler.isWriting()) await new Promise(setImmediate)
+        for (let turn = 0; turn < WRITING_TURNS && settler.isWriting(); turn++) await new Promise(setImmediate)
         await runLog.idle()
       }
     },
