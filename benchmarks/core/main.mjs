@@ -41,4 +41,5 @@ const QUICK = {
 
 const MEASURES = [verbRows, drainRows, steadyRows, idleRows, footprintRows]
 
-export const run = ({ quick, note, store }) => measureStores(MEASURES, { size: quick ? QUICK : FULL, note, store })
+export const run = ({ quick, note, store }) =>
+  measureStores(MEASURES, { size: quick ? QUICK : FULL, quick, note, store })

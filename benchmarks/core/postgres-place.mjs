@@ -5,13 +5,14 @@ import { openPostgres } from 'everytick/postgres'
 import pg from 'pg'
 import { openAt } from './address.mjs'
 import { postgresLimit } from './postgres-limit.mjs'
+import { wearIn } from './postgres-log.mjs'
 import { copyHistory, seed } from './postgres-seed.mjs'
 import { HISTORY_DAYS } from './seeding.mjs'
 
 const LAUNCHER = fileURLToPath(new URL('../../test/postgres/launcher.ts', import.meta.url))
 const SHOWN = ['fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size', 'wal_level']
 
-export async function postgresPlaces() {
+export async function postgresPlaces({ quick = false } = {}) {
   const { runnerImport } = await import('vite')
   const { module: launcher } = await runnerImport(LAUNCHER)
   const given = process.env.DATABASE_URL
@@ -23,6 +24,8 @@ export async function postgresPlaces() {
   const show = async (name) => (await admin.query(`show ${name}`)).rows[0][name]
   const settings = {}
   for (const name of SHOWN) settings[name] = await show(name)
+  // The log of a server that was named is what it is.
+  if (!given && !quick) settings.log_files = await wearIn(admin)
   const [{ pid }] = (await admin.query('select pg_backend_pid() as pid')).rows
   return {
     kind: 'postgres',

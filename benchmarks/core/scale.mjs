@@ -94,7 +94,7 @@ export const parts = Object.keys(PARTS)
  */
 export async function* measure({ quick, note, store, names = parts }) {
   const size = quick ? QUICK : { ...FULL, ...OTHERWISE[store] }
-  const at = await openStore(store, { size, note })
+  const at = await openStore(store, { size, quick, note })
   const { versions, settings } = at
   try {
     for (const name of parts.filter((part) => names.includes(part))) {

@@ -7,15 +7,15 @@ import { targetOf } from './targets.mjs'
 /** Loaded when asked for, so that one can be measured without the other's driver. */
 const STORES = {
   sqlite: async () => (await import('./sqlite-place.mjs')).sqlitePlaces(),
-  postgres: async () => (await import('./postgres-place.mjs')).postgresPlaces(),
+  postgres: async (how) => (await import('./postgres-place.mjs')).postgresPlaces(how),
 }
 
 /** A measure is `(places, size, note)` and answers rows without store and target. */
-export async function measureStores(measures, { size, note, store }) {
+export async function measureStores(measures, { size, quick, note, store }) {
   const rows = []
   const [versions, settings] = [{}, {}]
   for (const kind of store === undefined ? Object.keys(STORES) : [store]) {
-    const at = await openStore(kind, { size, note })
+    const at = await openStore(kind, { size, quick, note })
     Object.assign(versions, at.versions)
     Object.assign(settings, at.settings)
     try {
@@ -28,8 +28,8 @@ export async function measureStores(measures, { size, note, store }) {
 }
 
 /** One store to measure on: `measured(measure)` answers its rows, named and with their targets. */
-export async function openStore(kind, { size, note }) {
-  const places = await STORES[kind]()
+export async function openStore(kind, { size, quick, note }) {
+  const places = await STORES[kind]({ quick })
   const startedAt = performance.now()
   const told = (text) => note(`${kind} ${elapsedText(performance.now() - startedAt)}  ${text}`)
   const { stored, dropStored } = createStored(places, told)

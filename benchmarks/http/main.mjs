@@ -16,7 +16,7 @@ export async function run({ quick, note, store, seconds }) {
   const rows = []
   const versions = { everytick: JSON.parse(readFileSync(new URL('../../package.json', import.meta.url))).version }
   for (const kind of store === undefined ? STORES : [store]) {
-    const places = await openPlaces(kind)
+    const places = await openPlaces(kind, { quick })
     versions[kind] = places.version
     note(`${kind}: ${size.rate} calls a second for ${size.seconds} s`)
     try {
@@ -33,9 +33,9 @@ export async function run({ quick, note, store, seconds }) {
   return { rows, versions, settings: size }
 }
 
-async function openPlaces(kind) {
+async function openPlaces(kind, how) {
   if (kind === 'sqlite') return (await import('../core/sqlite-place.mjs')).sqlitePlaces()
-  return (await import('../core/postgres-place.mjs')).postgresPlaces()
+  return (await import('../core/postgres-place.mjs')).postgresPlaces(how)
 }
 
 async function measure(place, { rate, seconds, warmMs, afterMs, concurrency }) {

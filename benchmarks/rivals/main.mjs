@@ -53,7 +53,7 @@ const turnsOf = ({ herds }) => ({
 
 const PLACES = {
   sqlite: async () => (await import('../core/sqlite-place.mjs')).sqlitePlaces(),
-  postgres: async () => (await import('../core/postgres-place.mjs')).postgresPlaces(),
+  postgres: async (how) => (await import('../core/postgres-place.mjs')).postgresPlaces(how),
 }
 
 /** Says in a line why there will be no race, or null. Installs when, and only when, asked to. */
@@ -73,13 +73,13 @@ export async function run({ quick, note, store }) {
   const settings = { ...size, concurrency: CONCURRENCY, absent: {} }
   const rows = []
   for (const kind of store === undefined ? Object.keys(PLACES) : [store]) {
-    rows.push(...(await raceOn(kind, { size, node, note, versions, settings })))
+    rows.push(...(await raceOn(kind, { size, quick, node, note, versions, settings })))
   }
   return { rows, versions, settings }
 }
 
-async function raceOn(kind, { size, node, note, versions, settings }) {
-  const places = await PLACES[kind]()
+async function raceOn(kind, { size, quick, node, note, versions, settings }) {
+  const places = await PLACES[kind]({ quick })
   const redis = kind === 'postgres' ? await redisPlace() : null
   versions[kind] = kind === 'sqlite' ? (sqliteOf(node) ?? places.version) : places.version
   settings[kind] = places.settings

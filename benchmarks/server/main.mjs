@@ -18,7 +18,7 @@ export async function run({ quick, note, store = 'postgres' }) {
   if (store !== 'postgres') throw new Error('the server benchmark is about Postgres')
   const startedAt = performance.now()
   const told = (text) => note(`server ${((performance.now() - startedAt) / 1000).toFixed(0)} s  ${text}`)
-  const places = await postgresPlaces()
+  const places = await postgresPlaces({ quick })
   try {
     const place = await places.fresh()
     try {
