@@ -12,7 +12,7 @@ import {
   readName,
   refused,
 } from './options.ts'
-import { DEFAULT_RETRY, type RetryPolicy } from './run/retry.ts'
+import { DEFAULT_RETRY, type RetryPolicy, retryOf, sayingRetry } from './run/retry.ts'
 import type { RunPolicy } from './run/run.ts'
 import { type PayloadSchema, parsePayload } from './scheduler/payload.ts'
 
@@ -133,12 +133,13 @@ export function readWork(options: ScheduledWork, of: string, job?: Work): Work {
   if (once && (retry?.attempts ?? 1) > 1) {
     throw refused(`${of}: at_most_once and ${retry!.attempts} attempts exclude each other`, 'leave out one of them')
   }
-  const policy = readRetry(retry ?? {}, of, job?.policy.delivery === undefined ? job?.policy.retry : DEFAULT_RETRY)
+  const above = job === undefined || job.policy.delivery !== undefined ? DEFAULT_RETRY : retryOf(job.policy)
+  const asked = readRetry(retry ?? {}, of, above)
   return {
     queue: queue === undefined ? (job?.queue ?? 'default') : readName(queue, `${of}: queue`),
     priority: priority === undefined ? (job?.priority ?? 5) : readInteger(priority, `${of}: priority`, [0, 9]),
     policy: Object.freeze({
-      retry: once ? Object.freeze({ ...policy, attempts: 1 }) : policy,
+      ...sayingRetry(once ? Object.freeze({ ...asked, attempts: 1 }) : asked),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(once ? { delivery: 'at_most_once' as const } : {}),
       ...(pauseOnFailure === undefined
@@ -153,7 +154,7 @@ function readOnce(delivery: unknown, of: string, job?: Work): boolean {
   return readChoice(delivery, `${of}: delivery`, ['at_least_once', 'at_most_once']) === 'at_most_once'
 }
 
-function readRetry(retry: RetryOptions, of: string, above: RetryPolicy = DEFAULT_RETRY): RetryPolicy {
+function readRetry(retry: RetryOptions, of: string, above: RetryPolicy): RetryPolicy {
   checkKeys(retry, ['attempts', 'backoff', 'base', 'max'], `${of}: retry`)
   const { attempts, backoff, base, max } = retry
   return Object.freeze({

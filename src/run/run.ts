@@ -14,7 +14,8 @@ export type Trigger = 'schedule' | 'catch_up' | 'backfill' | 'enqueue' | 'manual
 
 /** What was decided about a run before it started, kept with it so that any node can settle it. */
 export interface RunPolicy {
-  readonly retry: RetryPolicy
+  /** Absent means the usual; `retryOf` tells. */
+  readonly retry?: RetryPolicy
   /** How long one attempt may take; absent means as long as its lease is renewed. */
   readonly timeoutMs?: number
   /** Absent means at least once. `at_most_once`: one that began and did not end well is never begun again. */

@@ -1,6 +1,6 @@
 /** Turns the outcome of an attempt into a verdict, purely; the store applies it only while the attempt's fence is current. */
 import type { Json } from '../json.ts'
-import { retryDelayMs } from './retry.ts'
+import { retryDelayMs, retryOf } from './retry.ts'
 import type { RunError, RunPolicy } from './run.ts'
 
 /** How an attempt ended, as its worker or the reaper saw it. */
@@ -128,7 +128,7 @@ interface How {
 
 function retryOrFail(run: Attempted, error: RunError, { reason, roll, delayMs }: How): Verdict {
   if (run.cancelRequested) return { kind: 'final', state: 'cancelled' }
-  const { retry } = run.policy
+  const retry = retryOf(run.policy)
   if (run.attempt >= retry.attempts) return { kind: 'final', state: 'failed', error }
   return { kind: 'again', delayMs: delayMs ?? retryDelayMs(retry, run.attempt, roll), reason, counts: true, error }
 }

@@ -1,6 +1,7 @@
 /** Tells other processes which jobs this one has and what of their payloads is secret, so that a server without the code keeps secrets too. */
 import type { Job } from '../job.ts'
 import type { Json } from '../json.ts'
+import { retryOf } from '../run/retry.ts'
 import type { Document } from '../store/contract/documents.ts'
 import type { Store } from '../store/contract/store.ts'
 import { formatDuration } from '../time/duration.ts'
@@ -24,7 +25,7 @@ export function publishedJob(job: Job): PublishedJob {
   const { name, queue, priority, policy, schema, redact } = job
   return {
     ...{ name, queue, priority, redact },
-    attempts: policy.retry.attempts,
+    attempts: retryOf(policy).attempts,
     timeout: policy.timeoutMs === undefined ? null : formatDuration(policy.timeoutMs),
     takesPayload: schema !== undefined,
     schema: schemaOf(job),

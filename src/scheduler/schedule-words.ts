@@ -1,6 +1,7 @@
 /** Puts a stored definition back into the words of `schedule()`; what they mean is decided where they are read. */
 import type { Delivery } from '../job.ts'
 import type { Json } from '../json.ts'
+import { retryOf } from '../run/retry.ts'
 import type { Overlap } from '../run/run.ts'
 import type { Fold, Gap } from '../schedule/clock-change.ts'
 import { joinAnd } from '../schedule/english.ts'
@@ -60,7 +61,8 @@ export interface ScheduleWords extends RuleWords {
 
 export function scheduleWords(definition: ScheduleDefinition): ScheduleWords {
   const { timing, catchUp, firing } = definition
-  const { retry, timeoutMs, delivery, pauseOnFailure } = definition.policy
+  const { timeoutMs, delivery, pauseOnFailure } = definition.policy
+  const retry = retryOf(definition.policy)
   return {
     ...(timing.kind === 'any' ? { any: timing.of.map(ruleWords) } : ruleWords(timing)),
     startAt: dateOf(timing.startAt ?? null),

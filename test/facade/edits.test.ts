@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineJob, type ScheduleOptions, schedule } from '../../src/index.ts'
+import { retryOf } from '../../src/run/retry.ts'
 import { optionsOf } from '../../src/scheduler/schedule-edit.ts'
 import { createTestEverytick, startedIn, type TestEverytick } from '../../src/testing/test-everytick.ts'
 import { OPEN_PLACES } from './open-places.ts'
@@ -68,7 +69,7 @@ describe('an edit', () => {
     await t.app.schedules.edit('default', 'rich', { delivery: 'at_most_once' })
     expect((await stored(t, 'rich')).policy).toMatchObject({ delivery: 'at_most_once', retry: { attempts: 1 } })
     await t.app.schedules.edit('default', 'rich', { delivery: null })
-    expect((await stored(t, 'rich')).policy).toMatchObject({ retry: { attempts: 3 } })
+    expect(retryOf((await stored(t, 'rich')).policy)).toMatchObject({ attempts: 3 })
   })
 
   it('can be made where the job is not known, unless it is about the job', async () => {
@@ -252,7 +253,7 @@ describe.each(OPEN_PLACES)('on %s', (_, open) => {
     await using place = await open(startAt)
     await using t = await startedIn(place, { jobs, name: 'crm' })
     await t.app.schedules.upsert(hourly)
-    await t.app.schedules.edit('default', 'hourly', { every: '2h', priority: 7 }, { by: 'ana' })
+    await t.app.schedules.edit('default', 'hourly', { every: '2h', priority: 7, retry: { attempts: 5 } }, { by: 'ana' })
     await t.advance('1m')
     await t.app.schedules.pause('default', 'hourly', { reason: 'vendor' })
     await t.app.schedules.resume('default', 'hourly', { by: 'bo' })
@@ -261,6 +262,7 @@ describe.each(OPEN_PLACES)('on %s', (_, open) => {
       ...{ kind: 'edited', by: 'ana', revision: 2, at: new Date(startAt) },
       ...{ before: { priority: 5 }, after: { priority: 7 } },
       changes: [
+        { field: 'policy.retry.attempts', before: 3, after: 5 },
         { field: 'priority', before: 5, after: 7 },
         { field: 'timing.everyMs', before: 3_600_000, after: 7_200_000 },
       ],

@@ -151,8 +151,8 @@ describe('a job', () => {
   const policy = (options: object): RunPolicy => (jobWith(options) as Job).policy
 
   it('that runs at most once says so in the policy of its runs, and has one attempt', () => {
-    expect(policy({})).toEqual({ retry: DEFAULT_RETRY })
-    expect(policy({ delivery: 'at_least_once' })).toEqual({ retry: DEFAULT_RETRY })
+    expect(policy({})).toEqual({})
+    expect(policy({ delivery: 'at_least_once' })).toEqual({})
     const once = { retry: { ...DEFAULT_RETRY, attempts: 1 }, delivery: 'at_most_once' }
     expect(policy({ delivery: 'at_most_once' })).toEqual(once)
     expect(policy({ delivery: 'at_most_once', retry: { attempts: 1 } })).toEqual(once)
@@ -165,7 +165,7 @@ describe('a job', () => {
       delivery: 'at_most_once',
       retry: { attempts: 1 },
     })
-    expect(readWork({ delivery: 'at_least_once' }, 'x', once).policy).toEqual({ retry: DEFAULT_RETRY })
+    expect(readWork({ delivery: 'at_least_once' }, 'x', once).policy).toEqual({})
     expect(readWork({ pauseOnFailure: 3 }, 'x', once).policy).toMatchObject({
       delivery: 'at_most_once',
       pauseOnFailure: 3,
