@@ -4,6 +4,8 @@ import { percentile } from '../core/turns.mjs'
 import { within } from './talk.mjs'
 
 const PATIENCE_MS = 120_000
+/** Slow contenders get at least so many, and no more where each is waited for. */
+const FEW = 100
 /** Creating, waiting for the instant, and the slowest of all last starts. */
 const HERD_PATIENCE_MS = 240_000
 const LOOK_MS = 2
@@ -54,7 +56,8 @@ export async function pickUp(entry, { singles }) {
   await worker.ask('watch')
   await delay(SETTLE_MS)
   const waits = []
-  for (let i = 0; i < singles; i++) {
+  const count = entry.scale === undefined ? singles : Math.min(FEW, singles)
+  for (let i = 0; i < count; i++) {
     // Not in step with anybody's polling.
     await delay(3 + ((i * 7) % 19))
     const started = new Promise((resolve) => {
@@ -76,8 +79,9 @@ export async function create(entry, { schedules }, round) {
 }
 
 /** Lets `count` schedules come due at one instant to one process that plans and works. */
-export const herdOf = (count) =>
-  async function herd(entry, { herdMinutes, herdLeadMs }, round) {
+export const herdOf =
+  (count) =>
+  async (entry, { herdMinutes, herdLeadMs }, round) => {
     const { herd } = entry.offers
     if (!herd?.sizes.includes(count) || (herd.minutes && !herdMinutes)) return {}
     const asked = { count, round, leadMs: herdLeadMs }
@@ -119,4 +123,4 @@ const named = (name, { rate, ...rest }) => ({
 })
 
 /** Slow contenders get fewer, so that a round does not last for minutes; their rate is their own. */
-const share = (count, { scale = 1 }) => Math.max(100, Math.round(count * scale))
+const share = (count, { scale = 1 }) => Math.max(FEW, Math.round(count * scale))

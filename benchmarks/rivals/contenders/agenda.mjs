@@ -17,10 +17,13 @@ export const settings = {
 export const absences = { '10,000 schedules due at once': 'creates some 500 schedules a second, and starts as many' }
 
 export async function open(place) {
+  // It says the same of thousands of jobs that were locked when a worker stopped.
+  const said = new Set()
+  const sayOnce = ({ message }) => said.has(message) || (said.add(message) && console.error(`agenda: ${message}`))
   const start = async (ensureSchema) => {
     const backend = new PostgresBackend({ connectionString: place.where, ensureSchema })
     const agenda = new Agenda({ ...settings, backend })
-    agenda.on('error', console.error)
+    agenda.on('error', sayOnce)
     await agenda.ready
     return agenda
   }
