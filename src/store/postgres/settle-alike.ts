@@ -33,7 +33,7 @@ export const finishAlikeStatement = (schema: string): Statement =>
 with clock as materialized (select ${schema}.now_at() as now),
 gone as (
   delete from ${schema}.runs r
-  where r.id = any($1::uuid[]) and r.fence = $2::bigint and r.state = 'running'
+  where r.id = any((select $1::uuid[])::uuid[]) and r.fence = $2::bigint and r.state = 'running'
   returning ${MOVED.map((column) => `r.${column}`).join(', ')}
 ),
 finished as (
