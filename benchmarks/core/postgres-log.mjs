@@ -1,4 +1,4 @@
-/** Gives a new server of ours as many files of its log as one has that has run for a while; what is measured then is not decided here. */
+/** Gives a new server of ours files of its log to write over, as one has that has run for a while; what is measured then is not decided here. */
 
 const FILE_BYTES = `select setting::float8 from pg_settings where name = 'wal_segment_size'`
 const MOST_BYTES = `select setting::float8 * 1024 * 1024 as setting from pg_settings where name = 'max_wal_size'`
