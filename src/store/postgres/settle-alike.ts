@@ -27,7 +27,10 @@ const hasSucceeded = (one: Settlement): one is Succeeded =>
 
 const MOVED = RUN_COLUMNS.filter((column) => !['state', 'lease_until', 'error'].includes(column))
 
-/** Which were refused is looked for only where fewer were ended than given. */
+/**
+ * Which were refused is looked for only where fewer were ended than given. The list of those to end is one that the planner
+ * cannot look into: a plan for one run would seem cheaper than one for any number, and be made anew each time.
+ */
 export const finishAlikeStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
