@@ -34,7 +34,7 @@ export const REQUIRED = {
   ],
   rivals: [
     ...['postgres-enqueue', 'postgres-drain-1', 'postgres-drain-2', 'postgres-drain-2-backlog', 'postgres-drain-1-cpu'],
-    ...['postgres-pick-up-p50', 'postgres-pick-up-p99', 'postgres-herd-10000-last', 'sqlite-drain-1'],
+    ...['postgres-pick-up-p50', 'postgres-pick-up-p99', 'postgres-herd-10000-last', 'sqlite-enqueue', 'sqlite-drain-1'],
   ],
 }
 

@@ -16,7 +16,10 @@ const HERD_RIVAL = 'bullmq'
  * `core/targets.mjs`.
  */
 const QUESTIONS = [
-  ask('enqueue', 'enqueue in bulk', FASTER, { must: { postgres: 2.5 }, aim: { postgres: 1e5, sqlite: 4e4 } }),
+  ask('enqueue', 'enqueue in bulk', FASTER, {
+    must: { postgres: 2.5, sqlite: 2 },
+    aim: { postgres: 1e5, sqlite: 4e4 },
+  }),
   ask('enqueue-single', 'enqueue, one at a time', FASTER),
   ask('drain-1', 'drain, 1 process', FASTER, { must: { postgres: 2, sqlite: 2 }, aim: { postgres: 6e4, sqlite: 4e4 } }),
   ask('drain-1-cpu', 'CPU for each run, worker and server', CHEAPER, { must: { postgres: 1 }, aim: { postgres: 30 } }),
