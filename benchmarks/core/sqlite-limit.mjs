@@ -16,6 +16,9 @@ const SCHEMA = `
 
 const POLICY = '{}'
 const INSERT = `insert into runs values (?, 'default', 'pending', 5, ?, ?, 'null', '${POLICY}', 0, 0, null, null)`
+/** A statement for each would be two thirds of the cost. */
+const INSERT_MANY = `
+  insert into runs select value, 'default', 'pending', 5, ?, ?, 'null', '${POLICY}', 0, 0, null, null from json_each(?)`
 const CLAIM = `
   update runs set state = 'running', attempt = attempt + 1, fence = fence + 1, worker_id = 'me', lease_until = ?
   where rowid in (select rowid from runs where state = 'pending' and queue = 'default' and due_at <= ? order by due_at limit ?)
@@ -44,7 +47,7 @@ export async function sqliteLimit(path) {
     insert: async (ids) =>
       durably(() => {
         const at = now()
-        for (const id of ids) statement(INSERT).run(id, at, at)
+        statement(INSERT_MANY).run(at, at, JSON.stringify(ids))
       }),
     claim: async (count) => {
       const at = now()

@@ -1,11 +1,13 @@
-/** Holds the SQLite store to the contract: on a file, with a clock of the test's own. */
+/** Holds the SQLite store to the contract: on a file, with a clock of the test's own; once as it is, and once with all lists packed. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { openSqlite, type SqliteStore } from '../../src/sqlite.ts'
+import { connect } from '../../src/store/sqlite/connection.ts'
 import { openDatabase, type Value } from '../../src/store/sqlite/driver.ts'
-import { type HeldStore, type OpenTransaction, storeConformance } from '../../src/testing.ts'
+import { storeOn } from '../../src/store/sqlite/store.ts'
+import { type HeldStore, type OpenTransaction, type StoreHarness, storeConformance } from '../../src/testing.ts'
 import { heldSqlite } from './held-sqlite.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everytick-sqlite-'))
@@ -19,7 +21,8 @@ interface Opened {
 const opened = new WeakMap<SqliteStore, Opened>()
 let files = 0
 
-storeConformance<SqliteStore>('sqlite', {
+/** `packFrom` is how many runs a list must have to be packed, where that is not to be the usual. */
+const harness = (packFrom?: number): StoreHarness<SqliteStore> => ({
   async open() {
     const clock = {
       at: Date.parse('2026-11-15T12:00:00.123Z'),
@@ -27,7 +30,11 @@ storeConformance<SqliteStore>('sqlite', {
       elapsed: () => clock.at,
     }
     const path = join(folder, `${(files += 1)}.db`)
-    const store = await openSqlite({ path, clock })
+    let store = await openSqlite({ path, clock })
+    if (packFrom !== undefined) {
+      await store.close()
+      store = storeOn(await connect({ path, busyTimeoutMs: 5000 }), { path, clock, packFrom })
+    }
     opened.set(store, { path, clock })
     return store
   },
@@ -51,3 +58,6 @@ storeConformance<SqliteStore>('sqlite', {
   hold: (store): Promise<HeldStore> => heldSqlite(opened.get(store)!),
   absent: { parallel: 'SQLite lets in one writer at a time, so that a claim waits for any write under way' },
 })
+
+storeConformance<SqliteStore>('sqlite', harness())
+storeConformance<SqliteStore>('sqlite, where every list is packed', harness(1))

@@ -18,7 +18,10 @@ export async function open(place) {
   const options = { store, jobs: [noop], queues: { default: CONCURRENCY }, logger }
   const app = everytick(options)
   const postgres = place.kind === 'postgres'
-  const left = await anyLeft(place, `select 1 from ${postgres ? 'everytick.runs' : 'everytick_runs'}`)
+  const live = postgres
+    ? 'select 1 from everytick.runs'
+    : 'select 1 from everytick_runs union all select 1 from everytick_packs'
+  const left = await anyLeft(place, live)
   return {
     enqueueBulk: (count) =>
       inGroups({ ...GROUPS, group: postgres ? LIST : GROUPS.group, total: count }, (size) =>

@@ -58,7 +58,7 @@ export function backfillStore(connection: Connection, clock: Clock, wake: Wake):
       const advanced = await connection.write(() => {
         const finishedAt = state === 'running' ? null : now
         if (connection.run(ADVANCE, words, state, finishedAt, id, version) === 0) return false
-        play(connection, enqueueAll(ready, now))
+        play(connection, enqueueAll(ready, { now }))
         return true
       }, 1 + ready.length)
       if (advanced && runs.length > 0) wake.hint({ kind: 'runs', queues: [...new Set(runs.map(({ queue }) => queue))] })

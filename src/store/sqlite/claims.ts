@@ -2,7 +2,7 @@
 import type { Clock } from '../../time/clock.ts'
 import type { ClaimStore } from '../contract/claims.ts'
 import type { Connection } from './connection.ts'
-import { claimDue, lookAhead } from './grant.ts'
+import { claim, lookAhead } from './grant.ts'
 import { LIVE_RUN, NOBODY, type RunRow, runOf } from './run-rows.ts'
 import { progressText, readSettlement, settleAll } from './settle.ts'
 import type { Wake } from './wake.ts'
@@ -24,7 +24,7 @@ export function claimStore(connection: Connection, clock: Clock, wake: Wake): Cl
       const { now, isDue, nextDueAt } = await connection.read(() => lookAhead(connection, request, clock))
       if (!isDue) return { now, runs: [], nextDueAt, turns: {} }
       const rows = request.wanted.reduce((sum, { limit }) => sum + limit, 0)
-      return connection.write(() => claimDue(connection, request, clock.now()), rows)
+      return connection.writeSteps(() => claim(connection, request, clock), rows)
     },
     async renew(leaseMs, grants) {
       const renewals = grants.map(({ id, fence, progress }) => ({ id, fence, progress: progressText(progress) }))

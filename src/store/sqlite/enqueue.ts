@@ -4,6 +4,7 @@ import type { Enqueued, NewRun } from '../contract/runs.ts'
 import { pairsText, stretchesOf } from './batch.ts'
 import type { Value } from './driver.ts'
 import { isBehind } from './lane-line.ts'
+import { pack, packedBetween } from './packs.ts'
 import { textOf } from './rows.ts'
 import { ask, type Steps } from './steps.ts'
 
@@ -18,6 +19,10 @@ const INSERT = `
   insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key,
     schedule_revision, scheduled_at, slot_start_at, due_at, created_at, policy, idempotency_key, lane, overlap, gate, payload)
   select j.key, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, j.value from json_each(?) j`
+// Where workspaces have their turn, each has to be seen at any time.
+export const SHARED = `
+  select 1 as found from everytick_queues
+  where name in (select value from json_each(?)) and limits ->> 'perWorkspace' is not null`
 const REMEMBER = `
   insert into everytick_idempotency (workspace, key, run_id, created_at) values (?, ?, ?, ?)
   on conflict (workspace, key) do nothing
@@ -27,6 +32,7 @@ const RECALL = `select run_id from everytick_idempotency where workspace = ? and
 /** All that a run is beside its id and payload. */
 interface Kind {
   readonly workspace: string
+  readonly queue: string
   readonly key: string | null
   readonly lane: string | null
   readonly place: number
@@ -34,6 +40,8 @@ interface Kind {
   /** Whether its id says which occurrence it is, so that a repetition has the same. */
   readonly isNamed: boolean
   readonly values: readonly Value[]
+  /** What a pack of such runs has in common; null for what others could look for before it is claimed, and for what is still to come. */
+  readonly packed: readonly Value[] | null
 }
 
 export interface Ready {
@@ -87,13 +95,83 @@ function readKind(run: NewRun, { now, policy }: { now: number; policy: string })
     ...[schedule?.id ?? null, schedule?.key ?? null, schedule?.revision ?? null],
     ...[scheduledAt, slotStartAt, dueAt, now, policy, key, lane, run.overlap],
   ]
-  return { workspace, key, lane, place: scheduledAt ?? dueAt, dueAt, isNamed: slot !== null, values }
+  const isPlain = key === null && lane === null && schedule === null && slot === null && dueAt <= now
+  const packed = isPlain ? [workspace, job, queue, run.trigger, run.priority, dueAt, now, policy] : null
+  return { workspace, queue, key, lane, place: scheduledAt ?? dueAt, dueAt, isNamed: slot !== null, values, packed }
 }
 
-export function* enqueueAll(runs: readonly Ready[], now: number): Steps<Enqueued[]> {
+/** From so many runs of one kind on, a list is packed. */
+export const PACK_FROM = 50
+/** Runs that are packed in the time that one takes to be inserted. */
+const PACKED_IN_ONE = 8
+
+export interface Written {
+  readonly now: number
+  readonly packFrom?: number | undefined
+}
+
+export function* enqueueAll(runs: readonly Ready[], { now, packFrom = PACK_FROM }: Written): Steps<Enqueued[]> {
+  if (runs.length === 0) return []
+  const inOrder = areInOrder(runs)
+  const known = yield* knownOf(runs, inOrder)
+  const isEachNew = inOrder && known.size === 0 && runs.every(({ kind }) => kind.key === null)
+  const { answers, fresh } = isEachNew ? allNew(runs) : yield* sortedOut(runs, known, now)
+  const stretches = [...stretchesOf(fresh, { alike, lengthOf: ({ payload }) => payload.length })]
+  if (yield* areForPacks(stretches, packFrom)) yield* packAll(stretches, inOrder)
+  else yield* insertAll(stretches, now)
+  return answers
+}
+
+/** How much of a write they will be, in runs that are inserted. */
+export const weightOf = (runs: readonly Ready[], packFrom = PACK_FROM): number =>
+  runs.length >= packFrom && runs.every(({ kind }) => kind.packed) ? runs.length / PACKED_IN_ONE : runs.length
+
+/** As those of one caller mostly are; then no id occurs twice, and the first and the last are the ends. */
+const areInOrder = (runs: readonly Ready[]): boolean => {
+  let last = ''
+  for (const { id } of runs) {
+    if (id <= last) return false
+    last = id
+  }
+  return true
+}
+
+const endsOf = (runs: readonly Ready[], inOrder: boolean): [first: string, last: string] => {
+  let [first, last] = [runs[0]!.id, runs.at(-1)!.id]
+  if (inOrder) return [first, last]
+  for (const { id } of runs) {
+    if (id > last) last = id
+    if (id < first) first = id
+  }
+  return [first, last]
+}
+
+/** The ids that are live, and of those that are named also the ones that have ended. */
+function* knownOf(runs: readonly Ready[], inOrder: boolean): Steps<Set<string>> {
+  const ends = endsOf(runs, inOrder)
+  const known = new Set(yield* packedBetween(...ends))
+  const isAnyNamed = runs.some(({ kind }) => kind.isNamed)
+  if (!isAnyNamed && (yield* ask(BETWEEN, ...ends)).length === 0) return known
+  for (const stretch of stretchesOf(runs, { lengthOf: ({ id }) => id.length })) {
+    const ids = JSON.stringify(stretch.map(({ id }) => id))
+    for (const { id } of yield* ask<{ id: string }>(KNOWN, ids)) known.add(id)
+  }
+  return known
+}
+
+interface Sorted {
+  readonly answers: Enqueued[]
+  readonly fresh: readonly Ready[]
+}
+
+const allNew = (runs: readonly Ready[]): Sorted => ({
+  answers: runs.map(({ id }) => ({ id, created: true })),
+  fresh: runs,
+})
+
+function* sortedOut(runs: readonly Ready[], made: Set<string>, now: number): Steps<Sorted> {
   const answers: Enqueued[] = []
   const fresh: Ready[] = []
-  const made = yield* knownOf(runs)
   for (const run of runs) {
     const { key } = run.kind
     const known = key === null ? undefined : yield* recall(run, key, now)
@@ -102,37 +180,39 @@ export function* enqueueAll(runs: readonly Ready[], now: number): Steps<Enqueued
     made.add(run.id)
     fresh.push(run)
   }
-  yield* insertAll(fresh, now)
-  return answers
+  return { answers, fresh }
 }
 
-/** The ids that are live, and of those that are named also the ones that have ended. */
-function* knownOf(runs: readonly Ready[]): Steps<Set<string>> {
-  const known = new Set<string>()
-  for (const stretch of stretchesOf(runs, { lengthOf: ({ id }) => id.length })) {
-    const ids = stretch.map(({ id }) => id)
-    if (!stretch.some(({ kind }) => kind.isNamed) && (yield* ask(BETWEEN, ...endsOf(ids))).length === 0) continue
-    for (const { id } of yield* ask<{ id: string }>(KNOWN, JSON.stringify(ids))) known.add(id)
+/** All of a write or none: in which order they were inserted is what counts among those that are as late. */
+function* areForPacks(stretches: readonly Ready[][], packFrom: number): Steps<boolean> {
+  const runs = stretches.reduce((sum, { length }) => sum + length, 0)
+  if (runs === 0 || runs < packFrom * stretches.length) return false
+  if (stretches.some(([first]) => first!.kind.packed === null)) return false
+  const queues = [...new Set(stretches.map(([first]) => first!.kind.queue))]
+  return (yield* ask(SHARED, JSON.stringify(queues))).length === 0
+}
+
+function* packAll(stretches: readonly Ready[][], inOrder: boolean): Steps<void> {
+  for (const stretch of stretches) {
+    const [{ kind, payload }] = stretch as [Ready, ...Ready[]]
+    const isCommon = stretch.every((run) => run.payload === payload)
+    yield pack({
+      common: [...kind.packed!, isCommon ? payload : null],
+      ends: endsOf(stretch, inOrder),
+      count: stretch.length,
+      runs: isCommon ? JSON.stringify(stretch.map(({ id }) => id)) : pairsOf(stretch),
+    })
   }
-  return known
 }
 
-const endsOf = (ids: readonly string[]): [first: string, last: string] => {
-  let [first, last] = [ids[0]!, ids[0]!]
-  for (const id of ids) {
-    if (id < first) first = id
-    else if (id > last) last = id
-  }
-  return [first, last]
-}
+const pairsOf = (runs: readonly Ready[]): string => pairsText(runs.map(({ id, payload }) => [id, payload]))
 
-/** In the order of the input, which is the order among those that are as late. */
-function* insertAll(runs: readonly Ready[], now: number): Steps<void> {
-  for (const stretch of stretchesOf(runs, { alike, lengthOf: ({ payload }) => payload.length })) {
+/** In the order of the input. */
+function* insertAll(stretches: readonly Ready[][], now: number): Steps<void> {
+  for (const stretch of stretches) {
     const { lane, place, dueAt, values } = stretch[0]!.kind
     const gate = lane !== null && (yield* isBehind({ lane, place, dueAt }, now)) ? 'waiting' : 'open'
-    const each = pairsText(stretch.map(({ id, payload }) => [id, payload]))
-    yield { text: INSERT, values: [...values, gate, each], rows: stretch.length }
+    yield { text: INSERT, values: [...values, gate, pairsOf(stretch)], rows: stretch.length }
   }
 }
 

@@ -20,6 +20,7 @@ interface Gathering<T, A> {
 export function gathered<T, A>(
   connection: Connection,
   write: (items: readonly T[]) => Steps<A[]>,
+  weigh: (items: readonly T[]) => number = ({ length }) => length,
 ): (items: readonly T[]) => Promise<A[]> {
   let open: Gathering<T, A> | undefined
 
@@ -37,19 +38,20 @@ export function gathered<T, A>(
       if (open === gathering) open = undefined
       const [first] = calls
       if (calls.length === 1 && first) return first.reject(error)
-      for (const call of calls) void writeAll({ calls: [call], rows: call.items.length })
+      for (const call of calls) void writeAll({ calls: [call], rows: weigh(call.items) })
     }
   }
 
   return (items) =>
     new Promise((resolve, reject) => {
       const call = { items, resolve, reject }
-      if (open !== undefined && open.rows + items.length <= MAX_ROWS) {
+      const rows = weigh(items)
+      if (open !== undefined && open.rows + rows <= MAX_ROWS) {
         open.calls.push(call)
-        open.rows += items.length
+        open.rows += rows
         return
       }
-      open = { calls: [call], rows: items.length }
+      open = { calls: [call], rows }
       void writeAll(open)
     })
 }

@@ -4,8 +4,10 @@ import type { Run } from '../../run/run.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { Claimed, ClaimRequest, Wanted } from '../contract/claims.ts'
 import type { Connection } from './connection.ts'
+import { PACKED_QUEUES, unpackFor } from './packs.ts'
 import { type QueueSettings, roomIn, saveLog, settingsOf } from './queue-settings.ts'
 import { LIVE, runsOf } from './run-rows.ts'
+import { ask, type Steps } from './steps.ts'
 import { inTurn } from './turns.ts'
 
 const PRIORITIES = [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
@@ -26,19 +28,21 @@ export const CLAIM = `
 // Read after the write and all in one text: what a write returns is set aside row by row before anybody sees it.
 export const GRANTED = `
   select json_group_array(${LIVE}) as runs from everytick_runs where rowid in (select value from json_each(?))`
-/** The first pending run of a queue after an instant: one probe of the index for each priority. */
+/** The first pending run of a queue after an instant: one probe of the index for each priority, and one of the packs. */
 export const NEXT_DUE = `
-  select min((
-    select due_at from everytick_runs
-    where state = 'pending' and gate = 'open' and queue = ? and priority = level.column1 and due_at > ?
-    order by due_at limit 1)) as due_at
-  from (values ${PRIORITIES.map((priority) => `(${priority})`).join(', ')}) level`
+  select min(due_at) as due_at from (
+    select min((
+      select due_at from everytick_runs
+      where state = 'pending' and gate = 'open' and queue = ? and priority = level.column1 and due_at > ?
+      order by due_at limit 1)) as due_at
+    from (values ${PRIORITIES.map((priority) => `(${priority})`).join(', ')}) level
+    union all select min(due_at) from everytick_packs where queue = ? and due_at > ?)`
 
 /** Before every instant. */
 const EVER = Number.MIN_SAFE_INTEGER
 
 export function nextDue(connection: Connection, queue: string, after: number = EVER): number | null {
-  return connection.all<{ due_at: number | null }>(NEXT_DUE, queue, after)[0]?.due_at ?? null
+  return connection.all<{ due_at: number | null }>(NEXT_DUE, queue, after, queue, after)[0]?.due_at ?? null
 }
 
 const earliest = (instants: readonly (number | null)[]): number | null => {
@@ -67,7 +71,24 @@ export function lookAhead(
   return { now, isDue: false, nextDueAt: earliest(comes) }
 }
 
-export function claimDue(connection: Connection, { workerId, leaseMs, wanted }: ClaimRequest, now: number): Claimed {
+/** What lies in packs is taken out first, as far as this claim could come to it. */
+export function* claim(connection: Connection, request: ClaimRequest, clock: Clock): Steps<Claimed> {
+  const { wanted } = request
+  const queues = new Set(
+    (yield* ask<{ queue: string }>(PACKED_QUEUES, JSON.stringify(namesOf(wanted)))).map(({ queue }) => queue),
+  )
+  if (queues.size > 0) {
+    const settings = settingsOf(connection, [...queues])
+    for (const one of wanted) {
+      if (!queues.has(one.queue)) continue
+      const isShared = one.fair === true || settings.get(one.queue)?.limits.perWorkspace !== undefined
+      yield* unpackFor(one, isShared)
+    }
+  }
+  return claimDue(connection, request, clock.now())
+}
+
+function claimDue(connection: Connection, { workerId, leaseMs, wanted }: ClaimRequest, now: number): Claimed {
   const settings = settingsOf(connection, namesOf(wanted))
   const runs: Run[] = []
   const comes: (number | null)[] = []

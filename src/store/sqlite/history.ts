@@ -7,12 +7,15 @@ import type { Connection } from './connection.ts'
 import type { Value } from './driver.ts'
 import { latest } from './latest.ts'
 import { ledger } from './ledger.ts'
+import { PACKED_RUNS, unpackAll } from './packs.ts'
 import { FINISHED_RUN, LIVE_RUN, type RunRow, runOf } from './run-rows.ts'
 
 // One statement, so that a run on its way between the tables is never missed.
-const RUN = `
+export const RUN = `
   select ${LIVE_RUN} from everytick_runs where id = ?
-  union all select ${FINISHED_RUN} from everytick_history where id = ?`
+  union all select ${FINISHED_RUN} from everytick_history where id = ?
+  union all select ${LIVE_RUN} from (${PACKED_RUNS}) where id = ?
+  limit 1`
 const JOURNAL = `select at, kind, run_id, schedule_id, data from everytick_journal`
 
 interface JournalRow {
@@ -27,8 +30,10 @@ interface JournalRow {
 export const LOOK_ROWS = 5000
 
 export function historyStore(connection: Connection): HistoryStore {
-  const find: HistoryStore['find'] = (filter, page) =>
-    connection.read(() => {
+  const find: HistoryStore['find'] = async (filter, page) => {
+    const { states } = filter
+    if (states === undefined || states.includes('pending')) await unpackAll(connection)
+    return connection.read(() => {
       // The edge comes first: whatever is added meanwhile, all that lies before it is looked at.
       const edges = edgeOf(filter, page)
       const [edge] = edges ? connection.all<{ id: string }>(edges.text, ...edges.values) : []
@@ -39,9 +44,10 @@ export function historyStore(connection: Connection): HistoryStore {
       if (last && rows.length > page.limit) return { runs, next: { id: last.id } }
       return { runs, next: edge ? { id: edge.id } : null }
     })
+  }
   return {
     async run(id) {
-      const [row] = await connection.read(() => connection.all<RunRow>(RUN, id, id))
+      const [row] = await connection.read(() => connection.all<RunRow>(RUN, id, id, id, id, id))
       return row === undefined ? null : runOf(row)
     },
     find,

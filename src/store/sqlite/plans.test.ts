@@ -6,11 +6,24 @@ import { CROWD, DUE, DUE_OF, NEXT_CURSOR } from './due.ts'
 import { KNOWN } from './enqueue.ts'
 import { ARCHIVE, FORGET, SEEN as SEEN_RUNS } from './finish.ts'
 import { CLAIM, DUE_RUNS, DUE_RUNS_OF, GRANTED, NEXT_DUE } from './grant.ts'
-import { edgeOf, pageOf } from './history.ts'
+import { edgeOf, pageOf, RUN } from './history.ts'
 import { TAKEN } from './lane-line.ts'
 import { ANYBODY, LOOK, LOOK_AT, OPEN_RUN, RUNS_IN_LINE } from './lanes.ts'
 import { NON_RUNS, REVISIONS, SLOTS } from './ledger.ts'
 import { GROW } from './non-runs.ts'
+import {
+  AHEAD,
+  AHEAD_OF,
+  FIRST,
+  FIRST_OF,
+  OLDEST,
+  OLDEST_OF,
+  PACK_OF,
+  PACKED_QUEUES,
+  RUNS_BETWEEN,
+  UNPACK,
+  WORKSPACES_AFTER,
+} from './packs.ts'
 import { FIND } from './put.ts'
 import { RUNNING } from './queue-settings.ts'
 import { PENDING_QUEUES, READY, RUNNING_BY_QUEUE } from './queues.ts'
@@ -61,6 +74,8 @@ function fill(): void {
     insert into everytick_history (id, workspace, job, queue, state, trigger, priority, due_at, created_at, payload, policy,
       attempt, fence, finished_at, cancel_requested)
       select id, 'w', 'j', 'q', 'succeeded', 'enqueue', 5, due_at, due_at, '{}', '{}', 1, 1, due_at, 0 from everytick_runs;
+    insert into everytick_packs (workspace, job, queue, trigger, priority, due_at, created_at, policy, first_id, last_id, count, runs)
+      select 'w' || (next_at % 50), 'j', 'q', 'enqueue', 5, next_at, 0, '{}', 'a', 'b', 1, '["a"]' from everytick_cursors;
     analyze;`)
 }
 
@@ -121,8 +136,28 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
     }
     expect(scans(READY)).toEqual([])
     expect(planOf(READY).join()).toContain('everytick_runs_pending (queue=? AND priority=? AND due_at<?)')
+    expect(planOf(READY).join()).toContain('COVERING INDEX everytick_packs_turn (queue=?)')
     const gated = /^SCAN everytick_runs USING INDEX everytick_runs_(?:gated|closed)$/
     expect(scans(PENDING_QUEUES).filter((line) => !gated.test(line))).toEqual([])
+  })
+
+  it('find the packs that a claim could come to, or that may have an id, by their indexes', () => {
+    const searches = {
+      everytick_packs_urgency: [FIRST],
+      everytick_packs_turn: [FIRST_OF, WORKSPACES_AFTER],
+      everytick_packs_due: [OLDEST_OF, NEXT_DUE, PACKED_QUEUES],
+      everytick_packs_ids: [RUNS_BETWEEN, PACK_OF, RUN],
+      everytick_runs_pending: [AHEAD],
+      everytick_runs_turn: [AHEAD_OF],
+    }
+    for (const [index, texts] of Object.entries(searches)) {
+      for (const text of texts) {
+        expect(scans(text)).toEqual([])
+        expect(planOf(text).join()).toMatch(new RegExp(`SEARCH .*INDEX ${index} `))
+        expect(planOf(text).join()).not.toContain('TEMP B-TREE')
+      }
+    }
+    for (const text of [UNPACK, OLDEST]) expect(planOf(text)[0]).toMatch(/^SEARCH \w+ USING INTEGER PRIMARY KEY/)
   })
 
   it('look into lanes by their indexes, and read those behind the gate in line', () => {

@@ -4,6 +4,7 @@ import type { Clock } from '../../time/clock.ts'
 import type { QueueRow, QueueStore } from '../contract/queues.ts'
 import type { Connection } from './connection.ts'
 import { nextDue } from './grant.ts'
+import { unpackQueue } from './packs.ts'
 import { textOf } from './rows.ts'
 import type { Wake } from './wake.ts'
 
@@ -20,21 +21,28 @@ const KNOWN = `select name, limits, pause from everytick_queues`
 export const RUNNING_BY_QUEUE = `
   select queue, count(*) as count from everytick_runs indexed by everytick_runs_lease
   where state = 'running' group by queue`
-// From queue to queue by the index, however long each is; those behind a gate are in no index by queue, and few.
+/** From queue to queue by an index, however long each is. */
+const queuesIn = (table: string, which: string): string => `
+  select queue from (
+    with recursive known(queue) as (
+      select min(queue) from ${table} where ${which}
+      union all
+      select (select min(r.queue) from ${table} r where ${which} and r.queue > known.queue)
+      from known where known.queue is not null)
+    select queue from known where queue is not null)`
+// Those behind a gate are in no index by queue, and few.
 export const PENDING_QUEUES = `
-  with recursive pending(queue) as (
-    select min(queue) from everytick_runs where state = 'pending' and gate = 'open'
-    union all
-    select (select min(r.queue) from everytick_runs r
-      where r.state = 'pending' and r.gate = 'open' and r.queue > pending.queue)
-    from pending where pending.queue is not null)
-  select queue from pending where queue is not null
+  ${queuesIn('everytick_runs', `state = 'pending' and gate = 'open'`)}
+  union ${queuesIn('everytick_packs', 'true')}
   union select queue from (select queue from everytick_runs where gate <> 'open' limit ${MAX_COUNT})`
+// One statement, so that a pack that is being unpacked counts once. What is packed is due.
 export const READY = `
-  select count(*) as count from (
-    select 1 from everytick_runs
-    where state = 'pending' and gate = 'open' and queue = ? and priority in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9) and due_at <= ?
-    limit ${MAX_COUNT})`
+  select min(${MAX_COUNT}, sum(count)) as count from (
+    select count(*) as count from (
+      select 1 from everytick_runs
+      where state = 'pending' and gate = 'open' and queue = ? and priority in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9) and due_at <= ?
+      limit ${MAX_COUNT})
+    union all select count from (select count from everytick_packs where queue = ? limit ${MAX_COUNT}))`
 
 interface KnownRow {
   readonly name: string
@@ -45,7 +53,7 @@ interface KnownRow {
 export function queueStore(connection: Connection, clock: Clock, wake: Wake): QueueStore {
   function rowOf(name: string, { known, running }: { known: KnownRow | undefined; running: number }): QueueRow {
     const now = clock.now()
-    const [ready] = connection.all<{ count: number }>(READY, name, now)
+    const [ready] = connection.all<{ count: number }>(READY, name, now, name)
     const oldest = nextDue(connection, name)
     return {
       name,
@@ -64,6 +72,8 @@ export function queueStore(connection: Connection, clock: Clock, wake: Wake): Qu
       await connection.write(() => {
         for (const row of rows) connection.run(CONFIGURE, ...row)
       }, rows.length)
+      // From now on nothing is packed there, and what is packed comes out.
+      for (const { name, limits } of queues) if (limits.perWorkspace !== undefined) await unpackQueue(connection, name)
       wake.hint({ kind: 'runs', queues: queues.map(({ name }) => name) })
     },
     async pause(name, { reason, by }) {

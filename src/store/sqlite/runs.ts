@@ -1,12 +1,13 @@
 /** What people do to runs in SQLite: make them by hand, cancel them, bring failed ones back; grants and their ends are `claims.ts`. */
 import type { Clock } from '../../time/clock.ts'
-import type { RunStore } from '../contract/runs.ts'
+import type { Enqueued, RunStore } from '../contract/runs.ts'
 import { cancel } from './cancel.ts'
 import type { Connection } from './connection.ts'
-import { enqueueAll, type Ready, readRuns } from './enqueue.ts'
+import { enqueueAll, type Ready, readRuns, weightOf } from './enqueue.ts'
 import { gathered } from './gather.ts'
 import { journal } from './journal.ts'
 import { isBehind } from './lane-line.ts'
+import { takeOut } from './packs.ts'
 import { play, playIn } from './steps.ts'
 import type { Wake } from './wake.ts'
 
@@ -25,21 +26,31 @@ const REDRIVE = `
   returning queue`
 const FORGET = `delete from everytick_history where id = ?`
 
-export function runStore(connection: Connection, clock: Clock, wake: Wake): RunStore {
-  const enqueue = gathered(connection, (runs: readonly Ready[]) => enqueueAll(runs, clock.now()))
+/** Lists are packed from `packFrom` runs on. */
+export function runStore(connection: Connection, clock: Clock, wake: Wake, packFrom?: number): RunStore {
+  const enqueue = gathered<Ready, Enqueued>(
+    connection,
+    (runs) => enqueueAll(runs, { now: clock.now(), packFrom }),
+    (runs) => weightOf(runs, packFrom),
+  )
 
   return {
     async enqueue(runs, tx) {
       if (runs.length === 0) return []
       const now = clock.now()
       const ready = readRuns(runs, now)
-      if (tx) return playIn(tx, enqueueAll(ready, now))
+      if (tx) return playIn(tx, enqueueAll(ready, { now, packFrom }))
       const answers = await enqueue(ready)
       wake.hint({ kind: 'runs', queues: [...new Set(runs.map((run) => run.queue))] })
       return answers
     },
     async cancel(id, by) {
-      const answer = await connection.write(() => cancel(connection, id, { at: clock.now(), by }))
+      const answer = await connection.writeSteps(function* () {
+        const found = cancel(connection, id, { at: clock.now(), by })
+        if (found !== 'not_found') return found
+        yield* takeOut(id)
+        return cancel(connection, id, { at: clock.now(), by })
+      })
       if (answer === 'cancelling') wake.hint({ kind: 'cancels' })
       return answer
     },

@@ -43,6 +43,11 @@ export function guessOf(kind: Kind, isOne: boolean): string {
   from span`
 }
 
+/** Runs that lie in packs; of so many packs as are counted one by one. */
+export const packedOf = (isOne: boolean): string => `
+  select count(*) as looked, coalesce(sum(${isOne ? 'iif(workspace = ?, count, 0)' : 'count'}), 0) as many from (
+    select workspace, count from everytick_packs limit ${COUNT_ROWS + 1})`
+
 export function sizes(connection: Connection, workspace?: string): Promise<Sizes> {
   const isOne = workspace !== undefined
   const values: Value[] = isOne ? [workspace] : []
@@ -55,7 +60,9 @@ export function sizes(connection: Connection, workspace?: string): Promise<Sizes
       return connection.all<{ many: number }>(guessOf(kind, isOne), ...values)[0]!.many
     }
     const [schedules, paused, quarantined] = [sizeOf('schedules'), sizeOf('paused'), sizeOf('quarantined')]
-    const runs = { liveRuns: sizeOf('liveRuns'), finishedRuns: sizeOf('finishedRuns') }
+    const [packed] = connection.all<{ looked: number; many: number }>(packedOf(isOne), ...values)
+    estimated ||= packed!.looked > COUNT_ROWS
+    const runs = { liveRuns: sizeOf('liveRuns') + packed!.many, finishedRuns: sizeOf('finishedRuns') }
     return { schedules, paused, quarantined, ...runs, estimated }
   })
 }

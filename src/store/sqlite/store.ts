@@ -53,14 +53,21 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   return storeOn(connection, { path, clock })
 }
 
+interface Place {
+  readonly path: string
+  readonly clock: Clock
+  /** How many runs a list must have to be packed. */
+  readonly packFrom?: number | undefined
+}
+
 /** The verbs over a connection that is open and has the schema. */
-export function storeOn(connection: Connection, { path, clock }: { path: string; clock: Clock }): SqliteStore {
+export function storeOn(connection: Connection, { path, clock, packFrom }: Place): SqliteStore {
   const wake = wakeOn(connection, warnerOf(connection, path))
   return {
     name: nameOf(path),
     schedules: scheduleStore(connection, clock, wake),
     planning: planningStore(connection, clock, wake),
-    runs: runStore(connection, clock, wake),
+    runs: runStore(connection, clock, wake, packFrom),
     claims: claimStore(connection, clock, wake),
     lanes: laneStore(connection, clock, wake),
     queues: queueStore(connection, clock, wake),

@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts'
 import type { Running } from './queue-settings.ts'
 
 /** Workspaces that share one claim. */
-const SHARES = 32
+export const SHARES = 32
 /** Workspaces that are looked at for something due; most of them may have all of it still to come. */
 const LOOKS = 1000
 

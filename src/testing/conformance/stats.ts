@@ -317,7 +317,9 @@ export const statsGroup: Group = (promise) => {
 
   promise('estimates what is too much to count', { kills: 'sizes are counted row by row' }, async ({ store }) => {
     for (let batch = 0; batch < 11; batch += 1)
-      await store.runs.enqueue(Array.from({ length: 1000 }, () => newRun({ workspace: batch % 2 ? 'a' : 'b' })))
+      await store.runs.enqueue(
+        Array.from({ length: 1000 }, () => newRun({ workspace: batch % 2 ? 'a' : 'b', due: { delayMs: 1000 } })),
+      )
     const { liveRuns, estimated } = await store.stats.sizes()
     expect(estimated).toBe(true)
     expect(liveRuns).toBeGreaterThanOrEqual(10_000)
