@@ -4,7 +4,7 @@ import type { Run } from '../../run/run.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { Claimed, ClaimRequest, Wanted } from '../contract/claims.ts'
 import type { Connection } from './connection.ts'
-import { PACKED_QUEUES, unpackFor } from './packs.ts'
+import { claimPacked, type Lease, PACKED_QUEUES } from './pack-claims.ts'
 import { type QueueSettings, roomIn, saveLog, settingsOf } from './queue-settings.ts'
 import { LIVE, runsOf } from './run-rows.ts'
 import { ask, type Steps } from './steps.ts'
@@ -38,6 +38,7 @@ export const NEXT_DUE = `
     from (values ${PRIORITIES.map((priority) => `(${priority})`).join(', ')}) level
     union all select min(due_at) from everytick_packs where queue = ? and due_at > ?)`
 
+const LAST_ROW = `select coalesce(max(rowid), 0) as row from everytick_runs`
 /** Before every instant. */
 const EVER = Number.MIN_SAFE_INTEGER
 
@@ -71,25 +72,37 @@ export function lookAhead(
   return { now, isDue: false, nextDueAt: earliest(comes) }
 }
 
-/** What lies in packs is taken out first, as far as this claim could come to it. */
+/** One claim as steps: packs first, and then what is left to take of the rows. */
 export function* claim(connection: Connection, request: ClaimRequest, clock: Clock): Steps<Claimed> {
-  const { wanted } = request
-  const queues = new Set(
-    (yield* ask<{ queue: string }>(PACKED_QUEUES, JSON.stringify(namesOf(wanted)))).map(({ queue }) => queue),
-  )
-  if (queues.size > 0) {
-    const settings = settingsOf(connection, [...queues])
-    for (const one of wanted) {
-      if (!queues.has(one.queue)) continue
-      const isShared = one.fair === true || settings.get(one.queue)?.limits.perWorkspace !== undefined
-      yield* unpackFor(one, isShared)
-    }
+  const { workerId, leaseMs, wanted } = request
+  const now = clock.now()
+  const settings = settingsOf(connection, namesOf(wanted))
+  const lease = { workerId, until: now + leaseMs, now }
+  const granted = new Map<string, readonly Run[]>()
+  const [last] = yield* ask<{ row: number }>(LAST_ROW)
+  const packed = yield* ask<{ queue: string }>(PACKED_QUEUES, JSON.stringify(namesOf(wanted)))
+  for (const one of wanted) {
+    if (!packed.some(({ queue }) => queue === one.queue)) continue
+    granted.set(one.queue, yield* claimPacked(one, settings.get(one.queue), lease))
   }
-  return claimDue(connection, request, clock.now())
+  return claimDue(connection, wanted, { settings, granted, lastRow: last!.row, lease })
 }
 
-function claimDue(connection: Connection, { workerId, leaseMs, wanted }: ClaimRequest, now: number): Claimed {
-  const settings = settingsOf(connection, namesOf(wanted))
+interface Beforehand {
+  readonly settings: ReadonlyMap<string, QueueSettings>
+  /** By queue, what was granted already; only where nothing limits the queue. */
+  readonly granted: ReadonlyMap<string, readonly Run[]>
+  /** The last there was before that. */
+  readonly lastRow: number
+  readonly lease: Lease
+}
+
+function claimDue(
+  connection: Connection,
+  wanted: readonly Wanted[],
+  { settings, granted, lastRow, lease }: Beforehand,
+): Claimed {
+  const { now } = lease
   const runs: Run[] = []
   const comes: (number | null)[] = []
   const turns: Record<string, string> = {}
@@ -98,17 +111,23 @@ function claimDue(connection: Connection, { workerId, leaseMs, wanted }: ClaimRe
     const its = settings.get(queue)
     if (its?.paused) continue
     const room = roomIn(connection, its, { queue, wanted: one.limit, now })
-    const limit = room?.limit ?? one.limit
+    const whole = granted.get(queue) ?? []
+    const limit = room?.limit ?? one.limit - whole.length
     const perWorkspace = its?.limits.perWorkspace ?? Number.POSITIVE_INFINITY
     const { rows, take } = choice(connection, queue, now)
     if (one.fair || perWorkspace < Number.POSITIVE_INFINITY) {
       const shared = { queue, limit, turn, perWorkspace, running: room?.running ?? new Map<string, number>(), now }
       const { last, left } = inTurn(connection, shared, (workspace, share) => take(share, workspace))
-      if (last !== undefined) turns[queue] = last
+      // Packs are granted whole only where there is nobody else.
+      const latest = whole[0]?.workspace ?? last
+      if (latest !== undefined) turns[queue] = latest
       // What all those looked at did not need goes to whoever waits longest, so that it does not lie idle.
       if (perWorkspace === Number.POSITIVE_INFINITY) take(left)
     } else take(limit)
-    if (rows.size > 0) runs.push(...grant(connection, [...rows], { workerId, until: now + leaseMs, now }))
+    const taken = rows.size > 0 ? grant(connection, [...rows], lease) : []
+    // Those that were there before come first, of all that are as late.
+    const before = [...rows].filter((row) => row <= lastRow).length
+    runs.push(...[...taken.slice(0, before), ...whole, ...taken.slice(before)].sort(byUrgency))
     if (its === undefined || room === null) comes.push(nextDue(connection, queue, now))
     else {
       const running = [...room.running.values()].reduce((sum, count) => sum + count, rows.size)
@@ -118,19 +137,13 @@ function claimDue(connection: Connection, { workerId, leaseMs, wanted }: ClaimRe
   return { now, runs, nextDueAt: earliest(comes), turns }
 }
 
-interface Lease {
-  readonly workerId: string
-  readonly until: number
-  readonly now: number
-}
-
 /** Makes the chosen ones the worker's. */
 function grant(connection: Connection, rows: number[], { workerId, until, now }: Lease): Run[] {
   // In the order they were inserted in, which is what counts among those that are as late.
   const chosen = JSON.stringify(rows.sort((a, b) => a - b))
   connection.run(CLAIM, workerId, until, now, chosen)
   const [granted] = connection.all<{ runs: string }>(GRANTED, chosen)
-  return runsOf(granted?.runs ?? '[]').sort(byUrgency)
+  return runsOf(granted?.runs ?? '[]')
 }
 
 /** Chooses due runs of a queue, each once, the most urgent first; of all workspaces or of one. */

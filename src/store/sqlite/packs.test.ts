@@ -28,9 +28,9 @@ const claim = (store: SqliteStore, wanted: Partial<Wanted>) =>
   store.claims.claim(wanting({ wanted: [{ queue: 'default', limit: 100, ...wanted }] }))
 
 describe('a long list', () => {
-  let [store, connection]: [SqliteStore, Connection] = [undefined!, undefined!]
+  let { store, connection, clock }: Opened = {} as Opened
   beforeEach(async () => {
-    ;({ store, connection } = await open())
+    ;({ store, connection, clock } = await open())
   })
   afterEach(() => store.close())
 
@@ -55,6 +55,21 @@ describe('a long list', () => {
     expect([packs(), rows()]).toEqual([9, 300])
     await claim(store, { limit: 1 })
     expect([packs(), rows()]).toEqual([8, 600])
+  })
+
+  it('is granted by whole packs where all of them is wanted, and never more than is wanted', async () => {
+    const list = listOf(1000)
+    await store.runs.enqueue(list)
+    await store.runs.enqueue(listOf(10, { priority: 9, idempotencyKey: 'k' }))
+    const pending = (): number => connection.all(`select 1 from everytick_runs where state = 'pending'`).length
+    const { runs } = await claim(store, { limit: 301 })
+    expect(runs.map(({ id }) => id).slice(1)).toEqual(list.slice(0, 300).map(({ id }) => id))
+    expect([packs(), pending()]).toEqual([3, 0])
+    expect((await claim(store, { limit: 650 })).runs.map(({ id }) => id)).toEqual(
+      list.slice(300, 950).map(({ id }) => id),
+    )
+    expect([packs(), pending()]).toEqual([0, 50])
+    expect(await store.history.run(list[0]!.id)).toEqual(runs[1])
   })
 
   it('is packed by its ids alone when all have the same payload', async () => {
@@ -135,6 +150,14 @@ describe('a long list', () => {
     expect((await claim(store, {})).runs).toHaveLength(3)
   })
 
+  it('is not claimed before it is due when the clock was set back', async () => {
+    await store.runs.enqueue(listOf(300))
+    clock.at -= 5
+    expect(await claim(store, { limit: 300 })).toMatchObject({ runs: [], nextDueAt: 1_000_000 })
+    clock.at += 5
+    expect((await claim(store, { limit: 300 })).runs).toHaveLength(300)
+  })
+
   it('waits in a paused queue as it came', async () => {
     await store.queues.pause('default', { reason: '', by: 'ana' })
     await store.runs.enqueue(listOf(300))
@@ -203,7 +226,7 @@ describe('packs', () => {
         }
         for (const { store } of both) await store.close()
       }),
-      { numRuns: 60 },
+      { numRuns: 100 },
     )
   }, 60_000)
 })

@@ -1,16 +1,14 @@
-/** Packs: many runs of one list in one row, until somebody needs them one by one; which lists are packed is for `enqueue.ts` to say. */
-import type { Wanted } from '../contract/claims.ts'
+/** Packs: many runs of one list in one row, until somebody needs them one by one; which lists are packed is for `enqueue.ts` to say, and how they are claimed for `pack-claims.ts`. */
 import type { Connection } from './connection.ts'
 import type { Value } from './driver.ts'
 import { ask, type Step, type Steps } from './steps.ts'
-import { SHARES } from './turns.ts'
 
 /** Packs that one write unpacks where all are to be: near ten milliseconds of work. */
 const AT_ONCE = 4
 
 // A pack is a list of ids when its runs have the same payload, and otherwise has of each its own.
-const ID = `iif(p.payload is null, j.key, j.value)`
-const PAYLOAD = `coalesce(p.payload, j.value)`
+export const ID = `iif(p.payload is null, j.key, j.value)`
+export const PAYLOAD = `coalesce(p.payload, j.value)`
 /** Packed runs as if they were rows, of those packs that may have one. */
 export const PACKED_RUNS = `
   select ${ID} as id, p.workspace, p.job, p.queue, 'pending' as state, p.trigger, p.priority, null as schedule_id,
@@ -29,7 +27,7 @@ const unpacking = (which: string): string => `
   from everytick_packs p cross join json_each(p.runs) j where p.id = ? ${which}`
 export const UNPACK = unpacking('')
 const UNPACK_ONE = unpacking(`and ${ID} = ?`)
-const UNPACKED = `delete from everytick_packs where id = ?`
+export const UNPACKED = `delete from everytick_packs where id = ?`
 export const RUNS_BETWEEN = `select runs from everytick_packs where last_id >= ? and first_id <= ?`
 /** Where a run would be: the packs that may have it are few, as ids are made in order. */
 export const PACK_OF = `
@@ -44,29 +42,6 @@ const LEAVE = `
 export const OLDEST = `select id, count from everytick_packs where id <= ? order by id limit ${AT_ONCE}`
 export const OLDEST_OF = `select id, count from everytick_packs where queue = ? order by due_at, id limit ${AT_ONCE}`
 const NEWEST = `select max(id) as id from everytick_packs`
-export const PACKED_QUEUES = `
-  select value as queue from json_each(?) where exists (select 1 from everytick_packs p where p.queue = value)`
-/** By the index that has the order; of a queue, or of a queue and workspace. */
-const firstOf = (index: string, whose: string): string => `
-  select id, count, priority, due_at from everytick_packs indexed by ${index}
-  where ${whose} order by priority desc, due_at, id limit 1`
-const aheadOf = (whose: string): string => `
-  select count(*) as many from (
-    select 1 from everytick_runs
-    where state = 'pending' and gate = 'open' and ${whose} and priority = ? and due_at <= ? limit ?)`
-export const FIRST = firstOf('everytick_packs_urgency', 'queue = ?')
-export const FIRST_OF = firstOf('everytick_packs_turn', 'queue = ? and workspace = ?')
-export const AHEAD = aheadOf('queue = ?')
-export const AHEAD_OF = aheadOf('queue = ? and workspace = ?')
-/** From one workspace to the next by the index. */
-export const WORKSPACES_AFTER = `
-  with recursive turn(workspace, n) as (
-    select (select workspace from everytick_packs where queue = ? and workspace > ? order by workspace limit 1), 1
-    union all
-    select (select p.workspace from everytick_packs p
-      where p.queue = ? and p.workspace > turn.workspace order by p.workspace limit 1), n + 1
-    from turn where turn.workspace is not null and n < ${SHARES})
-  select workspace from turn where workspace is not null`
 
 export interface Pack {
   /** Workspace, job, queue, trigger, priority, due and created at, policy, and the payload unless each has its own. */
@@ -77,7 +52,7 @@ export interface Pack {
   readonly runs: string
 }
 
-interface Packed {
+export interface Packed {
   readonly id: number
   readonly count: number
 }
@@ -87,7 +62,7 @@ export const pack = ({ common, ends, count, runs }: Pack): Step => ({
   values: [...common, ...ends, count, runs],
 })
 
-function* unpack(packs: readonly Packed[]): Steps<void> {
+export function* unpack(packs: readonly Packed[]): Steps<void> {
   for (const { id, count } of packs) {
     yield { text: UNPACK, values: [id], rows: count }
     yield { text: UNPACKED, values: [id] }
@@ -100,33 +75,7 @@ export function* packedBetween(first: string, last: string): Steps<string[]> {
   return packs.flatMap(({ runs }) => idsIn(JSON.parse(runs) as string[] | object))
 }
 
-const idsIn = (runs: string[] | object): string[] => (Array.isArray(runs) ? runs : Object.keys(runs))
-
-/** So that a claim finds what it would find if there were no packs; one that is shared, of each workspace that could have its turn. */
-export function* unpackFor({ queue, limit, turn }: Wanted, isShared: boolean): Steps<void> {
-  yield* unpackFirst([queue], limit)
-  if (!isShared) return
-  const next = yield* ask<{ workspace: string }>(WORKSPACES_AFTER, queue, turn ?? '', queue)
-  const first = yield* ask<{ workspace: string }>(WORKSPACES_AFTER, queue, '', queue)
-  for (const workspace of new Set([...next, ...first].map((one) => one.workspace))) {
-    yield* unpackFirst([queue, workspace], limit)
-  }
-}
-
-/** Until as many runs as are wanted come before the first pack: then they come before all of them. */
-function* unpackFirst(
-  whose: readonly [queue: string] | readonly [queue: string, workspace: string],
-  limit: number,
-): Steps<void> {
-  const [first, ahead] = whose.length === 1 ? [FIRST, AHEAD] : [FIRST_OF, AHEAD_OF]
-  for (;;) {
-    const [pack] = yield* ask<Packed & { priority: number; due_at: number }>(first, ...whose)
-    if (pack === undefined) return
-    const [before] = yield* ask<{ many: number }>(ahead, ...whose, pack.priority, pack.due_at, limit)
-    if (before!.many >= limit) return
-    yield* unpack([pack])
-  }
-}
+export const idsIn = (runs: string[] | object): string[] => (Array.isArray(runs) ? runs : Object.keys(runs))
 
 /** Takes one run out, if it lies in a pack. */
 export function* takeOut(id: string): Steps<void> {

@@ -11,19 +11,8 @@ import { TAKEN } from './lane-line.ts'
 import { ANYBODY, LOOK, LOOK_AT, OPEN_RUN, RUNS_IN_LINE } from './lanes.ts'
 import { NON_RUNS, REVISIONS, SLOTS } from './ledger.ts'
 import { GROW } from './non-runs.ts'
-import {
-  AHEAD,
-  AHEAD_OF,
-  FIRST,
-  FIRST_OF,
-  OLDEST,
-  OLDEST_OF,
-  PACK_OF,
-  PACKED_QUEUES,
-  RUNS_BETWEEN,
-  UNPACK,
-  WORKSPACES_AFTER,
-} from './packs.ts'
+import { AHEAD, AHEAD_OF, ALONE, FIRST, FIRST_OF, HIGHER, PACKED_QUEUES, WORKSPACES_AFTER } from './pack-claims.ts'
+import { OLDEST, OLDEST_OF, PACK_OF, RUNS_BETWEEN, UNPACK } from './packs.ts'
 import { FIND } from './put.ts'
 import { RUNNING } from './queue-settings.ts'
 import { PENDING_QUEUES, READY, RUNNING_BY_QUEUE } from './queues.ts'
@@ -147,8 +136,8 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
       everytick_packs_turn: [FIRST_OF, WORKSPACES_AFTER],
       everytick_packs_due: [OLDEST_OF, NEXT_DUE, PACKED_QUEUES],
       everytick_packs_ids: [RUNS_BETWEEN, PACK_OF, RUN],
-      everytick_runs_pending: [AHEAD],
-      everytick_runs_turn: [AHEAD_OF],
+      everytick_runs_pending: [AHEAD, HIGHER],
+      everytick_runs_turn: [AHEAD_OF, ALONE],
     }
     for (const [index, texts] of Object.entries(searches)) {
       for (const text of texts) {

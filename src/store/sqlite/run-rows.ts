@@ -73,4 +73,5 @@ function runFrom(row: RunValues): Run {
   }
 }
 
-const parsed = <T>(text: string | null): T | null => (text === null || text === 'null' ? null : (JSON.parse(text) as T))
+export const parsed = <T>(text: string | null): T | null =>
+  text === null || text === 'null' ? null : (JSON.parse(text) as T)
