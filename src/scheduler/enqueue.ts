@@ -94,14 +94,15 @@ export async function enqueueMany(
   if (!Array.isArray(items)) throw refused(`enqueueMany takes a list, not ${shown(items)}`)
   checkKeys(options, ['tx'], 'enqueueMany()')
   const tx = readTx(options)
-  const runs: NewRun[] = []
+  const payloads: Json[] = []
   for (const item of items) {
     checkKeys(item, ITEM_KEYS, 'a run')
     const { payload: given } = item
     // Where there is nothing to check nothing is waited for: in a long list the waiting is most of it.
-    const payload = given === undefined && !job.schema ? null : await payloadOf(job, given)
-    runs.push(newRun(core, job, { options: item, payload }))
+    payloads.push(given === undefined && !job.schema ? null : await payloadOf(job, given))
   }
+  // In one go, so that no ids of another call come between theirs.
+  const runs = items.map((item, i) => newRun(core, job, { options: item, payload: payloads[i]! }))
   if (runs.length === 0) return []
   const store = await core.store()
   return store.runs.enqueue(runs, tx)

@@ -4,7 +4,7 @@ import type { Enqueued, NewRun } from '../contract/runs.ts'
 import { pairsText, stretchesOf } from './batch.ts'
 import type { Value } from './driver.ts'
 import { isBehind } from './lane-line.ts'
-import { pack, packedBetween } from './packs.ts'
+import { pack, packedOf } from './packs.ts'
 import { textOf } from './rows.ts'
 import { ask, type Steps } from './steps.ts'
 
@@ -40,7 +40,7 @@ interface Kind {
   /** Whether its id says which occurrence it is, so that a repetition has the same. */
   readonly isNamed: boolean
   readonly values: readonly Value[]
-  /** What a pack of such runs has in common; null for what others could look for before it is claimed, and for what is still to come. */
+  /** What a pack of such runs has in common; null for what others could look for before it is claimed, and for what is not due at this moment. */
   readonly packed: readonly Value[] | null
 }
 
@@ -95,15 +95,13 @@ function readKind(run: NewRun, { now, policy }: { now: number; policy: string })
     ...[schedule?.id ?? null, schedule?.key ?? null, schedule?.revision ?? null],
     ...[scheduledAt, slotStartAt, dueAt, now, policy, key, lane, run.overlap],
   ]
-  const isPlain = key === null && lane === null && schedule === null && slot === null && dueAt <= now
+  const isPlain = key === null && lane === null && schedule === null && slot === null && dueAt === now
   const packed = isPlain ? [workspace, job, queue, run.trigger, run.priority, dueAt, now, policy] : null
   return { workspace, queue, key, lane, place: scheduledAt ?? dueAt, dueAt, isNamed: slot !== null, values, packed }
 }
 
-/** From so many runs of one kind on, a list is packed. */
-export const PACK_FROM = 50
-/** Runs that are packed in the time that one takes to be inserted. */
-const PACKED_IN_ONE = 8
+/** A list is packed when it has so many runs of each kind, on the average. */
+const PACK_FROM = 50
 
 export interface Written {
   readonly now: number
@@ -122,9 +120,11 @@ export function* enqueueAll(runs: readonly Ready[], { now, packFrom = PACK_FROM 
   return answers
 }
 
-/** How much of a write they will be, in runs that are inserted. */
-export const weightOf = (runs: readonly Ready[], packFrom = PACK_FROM): number =>
-  runs.length >= packFrom && runs.every(({ kind }) => kind.packed) ? runs.length / PACKED_IN_ONE : runs.length
+/** A list that will be packed, as it seems at a glance. */
+export function isForPacks(runs: readonly Ready[], packFrom = PACK_FROM): boolean {
+  const kind = runs[0]?.kind
+  return kind?.packed != null && runs.length >= packFrom && runs.every((run) => run.kind === kind)
+}
 
 /** As those of one caller mostly are; then no id occurs twice, and the first and the last are the ends. */
 const areInOrder = (runs: readonly Ready[]): boolean => {
@@ -149,12 +149,12 @@ const endsOf = (runs: readonly Ready[], inOrder: boolean): [first: string, last:
 /** The ids that are live, and of those that are named also the ones that have ended. */
 function* knownOf(runs: readonly Ready[], inOrder: boolean): Steps<Set<string>> {
   const ends = endsOf(runs, inOrder)
-  const known = new Set(yield* packedBetween(...ends))
+  const idsOf = (some: readonly Ready[]): string[] => some.map(({ id }) => id)
+  const known = new Set(yield* packedOf(() => idsOf(runs), ends))
   const isAnyNamed = runs.some(({ kind }) => kind.isNamed)
   if (!isAnyNamed && (yield* ask(BETWEEN, ...ends)).length === 0) return known
   for (const stretch of stretchesOf(runs, { lengthOf: ({ id }) => id.length })) {
-    const ids = JSON.stringify(stretch.map(({ id }) => id))
-    for (const { id } of yield* ask<{ id: string }>(KNOWN, ids)) known.add(id)
+    for (const { id } of yield* ask<{ id: string }>(KNOWN, JSON.stringify(idsOf(stretch)))) known.add(id)
   }
   return known
 }

@@ -16,7 +16,7 @@ interface Gathering<T, A> {
   rows: number
 }
 
-/** `write` answers one for each item, in order. A call that it cannot write takes none of the others with it. */
+/** `write` answers one for each item, in order; `weigh` says how many rows they are worth. A call that it cannot write takes none of the others with it. */
 export function gathered<T, A>(
   connection: Connection,
   write: (items: readonly T[]) => Steps<A[]>,

@@ -31,8 +31,9 @@ export const LOOK_ROWS = 5000
 
 export function historyStore(connection: Connection): HistoryStore {
   const find: HistoryStore['find'] = async (filter, page) => {
-    const { states } = filter
-    if (states === undefined || states.includes('pending')) await unpackAll(connection)
+    const { states, scheduleId, queue } = filter
+    const areMeant = scheduleId === undefined && (states === undefined || states.includes('pending'))
+    if (areMeant) await unpackAll(connection, queue)
     return connection.read(() => {
       // The edge comes first: whatever is added meanwhile, all that lies before it is looked at.
       const edges = edgeOf(filter, page)

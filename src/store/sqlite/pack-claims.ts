@@ -2,7 +2,7 @@
 import { isLimited } from '../../run/queue-limits.ts'
 import type { Run } from '../../run/run.ts'
 import type { Wanted } from '../contract/claims.ts'
-import { ID, idsIn, PAYLOAD, type Packed, UNPACKED, unpack } from './packs.ts'
+import { ID, PAYLOAD, type Packed, UNPACKED, unpack, unpackSome } from './packs.ts'
 import type { QueueSettings } from './queue-settings.ts'
 import { LIVE_RUN, parsed, type RunRow, runOf } from './run-rows.ts'
 import { ask, type Steps } from './steps.ts'
@@ -13,7 +13,7 @@ export const PACKED_QUEUES = `
 /** By the index that has the order; of a queue, or of a queue and workspace. */
 const firstOf = (index: string, whose: string): string => `
   select id, count, priority, due_at from everytick_packs indexed by ${index}
-  where ${whose} order by priority desc, due_at, id limit 1`
+  where ${whose} and due_at <= ? order by priority desc, due_at, id limit 1`
 const aheadOf = (whose: string): string => `
   select count(*) as many from (
     select 1 from everytick_runs
@@ -26,6 +26,12 @@ export const HIGHER = `
   select count(*) as many from (
     select 1 from everytick_runs
     where state = 'pending' and gate = 'open' and queue = ? and priority in (select value from json_each(?)) and due_at <= ?
+    limit ?)`
+export const DUE_IN = `
+  select count(*) as many from (
+    select 1 from everytick_runs
+    where state = 'pending' and gate = 'open' and queue = ? and workspace = ?
+      and priority in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9) and due_at <= ?
     limit ?)`
 /** From one workspace to the next by the index. */
 export const WORKSPACES_AFTER = `
@@ -70,15 +76,39 @@ export function* claimPacked(one: Wanted, its: QueueSettings | undefined, lease:
   const areWhole = !isShared && (its === undefined || !isLimited(its.limits))
   const { now } = lease
   const granted = yield* takeFirst([queue], { limit, now, lease: areWhole ? lease : null })
-  if (isShared) for (const workspace of inTurn) yield* takeFirst([queue, workspace], { limit, now, lease: null })
+  if (isShared) yield* unpackShares(queue, inTurn, { limit, now })
+  // Limits by workspace came after these packs were made, or there would be none.
+  if (its?.limits.perWorkspace !== undefined) yield* unpackSome(queue)
   return granted
 }
 
 /** Those with packs that could have their turn. */
 function* workspacesOf({ queue, turn }: Wanted): Steps<string[]> {
   const next = yield* ask<{ workspace: string }>(WORKSPACES_AFTER, queue, turn ?? '', queue)
-  const first = yield* ask<{ workspace: string }>(WORKSPACES_AFTER, queue, '', queue)
-  return [...new Set([...next, ...first].map(({ workspace }) => workspace))]
+  const first = next.length < SHARES ? yield* ask<{ workspace: string }>(WORKSPACES_AFTER, queue, '', queue) : []
+  return [...new Set([...next, ...first].map(({ workspace }) => workspace))].slice(0, SHARES)
+}
+
+/** So much of each that all together have what is wanted, and none has more rows made than its share: what some lack, others have more. */
+function* unpackShares(queue: string, workspaces: readonly string[], { limit, now }: Omit<Take, 'lease'>): Steps<void> {
+  let share = Math.ceil(limit / workspaces.length)
+  let [line, missing] = [workspaces, limit]
+  while (missing > 0 && line.length > 0) {
+    const full: string[] = []
+    let have = 0
+    for (const workspace of line) {
+      yield* takeFirst([queue, workspace], { limit: share, now, lease: null })
+      const [due] = yield* ask<{ many: number }>(DUE_IN, queue, workspace, now, share)
+      if (due!.many === share) full.push(workspace)
+      have += due!.many
+    }
+    missing -= have
+    if (missing > 0 && full.length > 0) {
+      missing += full.length * share
+      share = Math.ceil(missing / full.length)
+    }
+    line = full
+  }
 }
 
 function* isAlone(queue: string, workspace: string): Steps<boolean> {
@@ -100,8 +130,8 @@ function* takeFirst(whose: Whose, { limit, now, lease }: Take): Steps<Run[]> {
   const [first, ahead] = whose.length === 1 ? [FIRST, AHEAD] : [FIRST_OF, AHEAD_OF]
   const granted: Run[] = []
   for (let left = limit; ; ) {
-    const [pack] = yield* ask<First>(first, ...whose)
-    if (pack === undefined || pack.due_at > now) return granted
+    const [pack] = yield* ask<First>(first, ...whose, now)
+    if (pack === undefined) return granted
     const [before] = yield* ask<{ many: number }>(ahead, ...whose, pack.priority, pack.due_at, left)
     const above = lease === null ? 0 : yield* countAbove(pack, { queue: whose[0], limit: left, now })
     const free = left - before!.many - above
@@ -135,3 +165,5 @@ function* grantPack({ id, count }: Packed, { workerId, until, now }: Lease): Ste
   const one = runOf(row!)
   return ids.map((run) => ({ ...one, id: run, payload: parsed(payloadOf(run)) }))
 }
+
+const idsIn = (runs: readonly string[] | object): readonly string[] => (Array.isArray(runs) ? runs : Object.keys(runs))

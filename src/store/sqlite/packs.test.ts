@@ -154,8 +154,37 @@ describe('a long list', () => {
     await store.runs.enqueue(listOf(300))
     clock.at -= 5
     expect(await claim(store, { limit: 300 })).toMatchObject({ runs: [], nextDueAt: 1_000_000 })
+    await store.runs.enqueue(listOf(100, { priority: 1 }))
+    expect((await claim(store, { limit: 300 })).runs).toHaveLength(100)
     clock.at += 5
     expect((await claim(store, { limit: 300 })).runs).toHaveLength(300)
+  })
+
+  it('is listed though others are enqueued all the time', async () => {
+    await store.runs.enqueue(listOf(1000))
+    let isListed = false
+    const listed = store.history.find({}, { limit: 10 }).then(() => (isListed = true))
+    for (let lists = 0; !isListed && lists < 50; lists += 1) await store.runs.enqueue(listOf(1000))
+    expect(isListed).toBe(true)
+    await listed
+  })
+
+  it('is left packed by lists that cannot have it', async () => {
+    await store.runs.enqueue(listOf(300))
+    for (const filter of [{ scheduleId: 's' }, { states: ['failed' as const] }, { queue: 'other' }]) {
+      await store.history.find(filter, { limit: 10 })
+    }
+    expect(packs()).toBe(1)
+  })
+
+  it('is shared among workspaces by no more rows than they are given', async () => {
+    for (let workspace = 0; workspace < 20; workspace += 1) {
+      await store.runs.enqueue(listOf(900, { workspace: `w${workspace}` }))
+    }
+    const { runs } = await claim(store, { limit: 1000, fair: true })
+    expect(new Set(runs.map(({ workspace }) => workspace)).size).toBe(20)
+    expect(runs).toHaveLength(1000)
+    expect(rows()).toBeLessThanOrEqual(1000 + 20 * 300)
   })
 
   it('waits in a paused queue as it came', async () => {
@@ -174,7 +203,7 @@ describe('packs', () => {
     kind: fc.constant('list' as const),
     count: fc.integer({ min: 1, max: 700 }),
     queue,
-    workspace: fc.constantFrom('a', 'b', 'c'),
+    workspace: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
     priority: fc.constantFrom(4, 5, 6),
     delayMs: fc.constantFrom(0, 0, 0, 2),
   })

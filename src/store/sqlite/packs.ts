@@ -5,6 +5,10 @@ import { ask, type Step, type Steps } from './steps.ts'
 
 /** Packs that one write unpacks where all are to be: near ten milliseconds of work. */
 const AT_ONCE = 4
+/** Packs that are looked through in one go: a few milliseconds. */
+const PAGE_PACKS = 100
+/** Runs that are packed in the time that one takes to be inserted. */
+export const PACKED_IN_ONE = 8
 
 // A pack is a list of ids when its runs have the same payload, and otherwise has of each its own.
 export const ID = `iif(p.payload is null, j.key, j.value)`
@@ -28,8 +32,11 @@ const unpacking = (which: string): string => `
 export const UNPACK = unpacking('')
 const UNPACK_ONE = unpacking(`and ${ID} = ?`)
 export const UNPACKED = `delete from everytick_packs where id = ?`
-export const RUNS_BETWEEN = `select runs from everytick_packs where last_id >= ? and first_id <= ?`
-/** Where a run would be: the packs that may have it are few, as ids are made in order. */
+/** Which of some ids lie in packs, a page of packs at a time; the packs that may have one are few, as ids are made in order. */
+export const PACKED_IDS = `
+  select ${ID} as id from everytick_packs p cross join json_each(p.runs) j
+  where p.id in (select value from json_each(?)) and ${ID} in (select value from json_each(?))`
+export const PACKS_BETWEEN = `select id from everytick_packs where last_id >= ? and first_id <= ?`
 export const PACK_OF = `
   select p.id, p.count from everytick_packs p
   where p.last_id >= ? and p.first_id <= ? and exists (select 1 from json_each(p.runs) j where ${ID} = ?)`
@@ -39,9 +46,9 @@ const LEAVE = `
     (select json_group_object(key, value) from json_each(runs) where key <> ?),
     (select json_group_array(value) from json_each(runs) where value <> ?))
   where id = ?`
-export const OLDEST = `select id, count from everytick_packs where id <= ? order by id limit ${AT_ONCE}`
-export const OLDEST_OF = `select id, count from everytick_packs where queue = ? order by due_at, id limit ${AT_ONCE}`
-const NEWEST = `select max(id) as id from everytick_packs`
+const EACH = `select id, count from everytick_packs order by id`
+export const EACH_OF = `select id, count from everytick_packs where queue = ? order by id`
+export const SOME_OF = `select id, count from everytick_packs where queue = ? limit ${AT_ONCE}`
 
 export interface Pack {
   /** Workspace, job, queue, trigger, priority, due and created at, policy, and the payload unless each has its own. */
@@ -60,6 +67,7 @@ export interface Packed {
 export const pack = ({ common, ends, count, runs }: Pack): Step => ({
   text: PACK,
   values: [...common, ...ends, count, runs],
+  rows: count / PACKED_IN_ONE,
 })
 
 export function* unpack(packs: readonly Packed[]): Steps<void> {
@@ -69,39 +77,42 @@ export function* unpack(packs: readonly Packed[]): Steps<void> {
   }
 }
 
-/** The ids in packs, of all that there are between two. */
-export function* packedBetween(first: string, last: string): Steps<string[]> {
-  const packs = yield* ask<{ runs: string }>(RUNS_BETWEEN, first, last)
-  return packs.flatMap(({ runs }) => idsIn(JSON.parse(runs) as string[] | object))
+/** Those of some ids that lie in packs; `ends` are the first and the last of them. */
+export function* packedOf(ids: () => readonly string[], ends: readonly [first: string, last: string]): Steps<string[]> {
+  const packs = yield* ask<{ id: number }>(PACKS_BETWEEN, ...ends)
+  if (packs.length === 0) return []
+  const text = JSON.stringify(ids())
+  const known: string[] = []
+  for (let from = 0; from < packs.length; from += PAGE_PACKS) {
+    const page = JSON.stringify(packs.slice(from, from + PAGE_PACKS).map(({ id }) => id))
+    const found = yield { text: PACKED_IDS, values: [page, text], rows: 300 }
+    known.push(...(found as readonly unknown[] as readonly { id: string }[]).map(({ id }) => id))
+  }
+  return known
 }
-
-export const idsIn = (runs: string[] | object): string[] => (Array.isArray(runs) ? runs : Object.keys(runs))
 
 /** Takes one run out, if it lies in a pack. */
 export function* takeOut(id: string): Steps<void> {
   for (const pack of yield* ask<Packed>(PACK_OF, id, id, id)) {
-    yield { text: UNPACK_ONE, values: [pack.id, id] }
+    yield { text: UNPACK_ONE, values: [pack.id, id], rows: pack.count }
     if (pack.count === 1) yield { text: UNPACKED, values: [pack.id] }
-    else yield { text: LEAVE, values: [id, id, pack.id] }
+    else yield { text: LEAVE, values: [id, id, pack.id], rows: pack.count }
   }
 }
 
-/** All that there were when it was called: what is packed meanwhile could go on for ever. */
-export async function unpackAll(connection: Connection): Promise<void> {
-  const [newest] = await connection.read(() => connection.all<{ id: number | null }>(NEWEST))
-  if (newest?.id == null) return
-  await unpackWhile(connection, () => ask<Packed>(OLDEST, newest.id))
+/** A few, so that one after the other comes out. */
+export function* unpackSome(queue: string): Steps<void> {
+  yield* unpack(yield* ask<Packed>(SOME_OF, queue))
 }
 
-export const unpackQueue = (connection: Connection, queue: string): Promise<void> =>
-  unpackWhile(connection, () => ask<Packed>(OLDEST_OF, queue))
-
-/** In writes that are short, so that others have their turn between two. */
-async function unpackWhile(connection: Connection, next: () => Steps<readonly Packed[]>): Promise<void> {
-  function* some(): Steps<boolean> {
-    const packs = yield* next()
-    yield* unpack(packs)
-    return packs.length === AT_ONCE
+/** All that there are now, in a queue or everywhere, by writes that are short, so that others have their turn between two. */
+export async function unpackAll(connection: Connection, queue?: string): Promise<void> {
+  const packs = await connection.read(() =>
+    queue === undefined ? connection.all<Packed>(EACH) : connection.all<Packed>(EACH_OF, queue),
+  )
+  for (let from = 0; from < packs.length; from += AT_ONCE) {
+    const some = packs.slice(from, from + AT_ONCE)
+    const rows = some.reduce((sum, { count }) => sum + count, 0)
+    await connection.writeSteps(() => unpack(some), rows)
   }
-  while (await connection.writeSteps(some, AT_ONCE * 300));
 }

@@ -3,7 +3,7 @@ import { backfillsOf } from './backfills.ts'
 import { EXPIRED } from './claims.ts'
 import { type Database, openDatabase } from './driver.ts'
 import { CROWD, DUE, DUE_OF, NEXT_CURSOR } from './due.ts'
-import { KNOWN } from './enqueue.ts'
+import { KNOWN, SHARED } from './enqueue.ts'
 import { ARCHIVE, FORGET, SEEN as SEEN_RUNS } from './finish.ts'
 import { CLAIM, DUE_RUNS, DUE_RUNS_OF, GRANTED, NEXT_DUE } from './grant.ts'
 import { edgeOf, pageOf, RUN } from './history.ts'
@@ -11,8 +11,18 @@ import { TAKEN } from './lane-line.ts'
 import { ANYBODY, LOOK, LOOK_AT, OPEN_RUN, RUNS_IN_LINE } from './lanes.ts'
 import { NON_RUNS, REVISIONS, SLOTS } from './ledger.ts'
 import { GROW } from './non-runs.ts'
-import { AHEAD, AHEAD_OF, ALONE, FIRST, FIRST_OF, HIGHER, PACKED_QUEUES, WORKSPACES_AFTER } from './pack-claims.ts'
-import { OLDEST, OLDEST_OF, PACK_OF, RUNS_BETWEEN, UNPACK } from './packs.ts'
+import {
+  AHEAD,
+  AHEAD_OF,
+  ALONE,
+  DUE_IN,
+  FIRST,
+  FIRST_OF,
+  HIGHER,
+  PACKED_QUEUES,
+  WORKSPACES_AFTER,
+} from './pack-claims.ts'
+import { EACH_OF, PACK_OF, PACKED_IDS, PACKS_BETWEEN, SOME_OF, UNPACK } from './packs.ts'
 import { FIND } from './put.ts'
 import { RUNNING } from './queue-settings.ts'
 import { PENDING_QUEUES, READY, RUNNING_BY_QUEUE } from './queues.ts'
@@ -20,6 +30,7 @@ import { INSERT_RUNS, INSERTED, MOVE, SEEN as SEEN_CURSORS } from './record.ts'
 import { RETRACT } from './retract.ts'
 import { listOf } from './schedules.ts'
 import { migrationSql } from './schema.ts'
+import { packedIn } from './sizes.ts'
 import { DUE_AFTER, DUE_UP_TO } from './turns.ts'
 import { ORPHANS, SHELVES, sweepOf } from './upkeep.ts'
 
@@ -31,7 +42,7 @@ const planOf = (text: string): string[] =>
 
 /** Lines that read a table or an index of ours from one end to the other. */
 const scans = (text: string): string[] =>
-  planOf(text).filter((line) => /SCAN (?:\w+ USING|everytick_|[cors]\b)/.test(line))
+  planOf(text).filter((line) => /SCAN (?:\w+ USING|everytick_|[coprs]\b)/.test(line))
 
 beforeAll(async () => {
   database = await openDatabase(':memory:')
@@ -134,10 +145,10 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
     const searches = {
       everytick_packs_urgency: [FIRST],
       everytick_packs_turn: [FIRST_OF, WORKSPACES_AFTER],
-      everytick_packs_due: [OLDEST_OF, NEXT_DUE, PACKED_QUEUES],
-      everytick_packs_ids: [RUNS_BETWEEN, PACK_OF, RUN],
+      everytick_packs_due: [NEXT_DUE, PACKED_QUEUES],
+      everytick_packs_ids: [PACKS_BETWEEN, PACK_OF, RUN],
       everytick_runs_pending: [AHEAD, HIGHER],
-      everytick_runs_turn: [AHEAD_OF, ALONE],
+      everytick_runs_turn: [AHEAD_OF, ALONE, DUE_IN],
     }
     for (const [index, texts] of Object.entries(searches)) {
       for (const text of texts) {
@@ -146,7 +157,11 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
         expect(planOf(text).join()).not.toContain('TEMP B-TREE')
       }
     }
-    for (const text of [UNPACK, OLDEST]) expect(planOf(text)[0]).toMatch(/^SEARCH \w+ USING INTEGER PRIMARY KEY/)
+    for (const text of [UNPACK, PACKED_IDS]) expect(planOf(text)[0]).toMatch(/^SEARCH p USING INTEGER PRIMARY KEY/)
+    for (const text of [EACH_OF, SOME_OF]) expect(scans(text)).toEqual([])
+    for (const isOne of [true, false])
+      expect(planOf(packedIn(isOne)).join()).toContain('COVERING INDEX everytick_packs_turn')
+    expect(scans(SHARED)).toEqual([])
   })
 
   it('look into lanes by their indexes, and read those behind the gate in line', () => {

@@ -4,7 +4,7 @@ import type { Clock } from '../../time/clock.ts'
 import type { QueueRow, QueueStore } from '../contract/queues.ts'
 import type { Connection } from './connection.ts'
 import { nextDue } from './grant.ts'
-import { unpackQueue } from './packs.ts'
+import { unpackAll } from './packs.ts'
 import { textOf } from './rows.ts'
 import type { Wake } from './wake.ts'
 
@@ -35,7 +35,7 @@ export const PENDING_QUEUES = `
   ${queuesIn('everytick_runs', `state = 'pending' and gate = 'open'`)}
   union ${queuesIn('everytick_packs', 'true')}
   union select queue from (select queue from everytick_runs where gate <> 'open' limit ${MAX_COUNT})`
-// One statement, so that a pack that is being unpacked counts once. What is packed is due.
+// One statement, so that a pack that is being unpacked counts once. What is packed was due when it came.
 export const READY = `
   select min(${MAX_COUNT}, sum(count)) as count from (
     select count(*) as count from (
@@ -72,9 +72,9 @@ export function queueStore(connection: Connection, clock: Clock, wake: Wake): Qu
       await connection.write(() => {
         for (const row of rows) connection.run(CONFIGURE, ...row)
       }, rows.length)
-      // From now on nothing is packed there, and what is packed comes out.
-      for (const { name, limits } of queues) if (limits.perWorkspace !== undefined) await unpackQueue(connection, name)
       wake.hint({ kind: 'runs', queues: queues.map(({ name }) => name) })
+      // From now on nothing is packed there, and what is packed comes out.
+      for (const { name, limits } of queues) if (limits.perWorkspace !== undefined) await unpackAll(connection, name)
     },
     async pause(name, { reason, by }) {
       const queue = textOf(name, 'queue')

@@ -3,12 +3,12 @@ import type { Clock } from '../../time/clock.ts'
 import type { Enqueued, RunStore } from '../contract/runs.ts'
 import { cancel } from './cancel.ts'
 import type { Connection } from './connection.ts'
-import { enqueueAll, type Ready, readRuns, weightOf } from './enqueue.ts'
+import { enqueueAll, isForPacks, type Ready, readRuns } from './enqueue.ts'
 import { gathered } from './gather.ts'
 import { journal } from './journal.ts'
 import { isBehind } from './lane-line.ts'
-import { takeOut } from './packs.ts'
-import { play, playIn } from './steps.ts'
+import { PACKED_IN_ONE, takeOut } from './packs.ts'
+import { play, playIn, type Steps } from './steps.ts'
 import type { Wake } from './wake.ts'
 
 const FAILED = `
@@ -28,11 +28,10 @@ const FORGET = `delete from everytick_history where id = ?`
 
 /** Lists are packed from `packFrom` runs on. */
 export function runStore(connection: Connection, clock: Clock, wake: Wake, packFrom?: number): RunStore {
-  const enqueue = gathered<Ready, Enqueued>(
-    connection,
-    (runs) => enqueueAll(runs, { now: clock.now(), packFrom }),
-    (runs) => weightOf(runs, packFrom),
-  )
+  const write = (runs: readonly Ready[]): Steps<Enqueued[]> => enqueueAll(runs, { now: clock.now(), packFrom })
+  const enqueue = gathered(connection, write)
+  // Apart from the others: a single one of another kind would have all of them inserted.
+  const enqueueList = gathered(connection, write, ({ length }) => length / PACKED_IN_ONE)
 
   return {
     async enqueue(runs, tx) {
@@ -40,7 +39,7 @@ export function runStore(connection: Connection, clock: Clock, wake: Wake, packF
       const now = clock.now()
       const ready = readRuns(runs, now)
       if (tx) return playIn(tx, enqueueAll(ready, { now, packFrom }))
-      const answers = await enqueue(ready)
+      const answers = await (isForPacks(ready, packFrom) ? enqueueList(ready) : enqueue(ready))
       wake.hint({ kind: 'runs', queues: [...new Set(runs.map((run) => run.queue))] })
       return answers
     },

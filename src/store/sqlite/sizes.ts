@@ -43,10 +43,9 @@ export function guessOf(kind: Kind, isOne: boolean): string {
   from span`
 }
 
-/** Runs that lie in packs; of so many packs as are counted one by one. */
-export const packedOf = (isOne: boolean): string => `
-  select count(*) as looked, coalesce(sum(${isOne ? 'iif(workspace = ?, count, 0)' : 'count'}), 0) as many from (
-    select workspace, count from everytick_packs limit ${COUNT_ROWS + 1})`
+/** Runs that lie in packs, of which there are few. */
+export const packedIn = (isOne: boolean): string =>
+  `select coalesce(sum(count), 0) as many from everytick_packs ${isOne ? 'where workspace = ?' : ''}`
 
 export function sizes(connection: Connection, workspace?: string): Promise<Sizes> {
   const isOne = workspace !== undefined
@@ -60,8 +59,7 @@ export function sizes(connection: Connection, workspace?: string): Promise<Sizes
       return connection.all<{ many: number }>(guessOf(kind, isOne), ...values)[0]!.many
     }
     const [schedules, paused, quarantined] = [sizeOf('schedules'), sizeOf('paused'), sizeOf('quarantined')]
-    const [packed] = connection.all<{ looked: number; many: number }>(packedOf(isOne), ...values)
-    estimated ||= packed!.looked > COUNT_ROWS
+    const [packed] = connection.all<{ many: number }>(packedIn(isOne), ...values)
     const runs = { liveRuns: sizeOf('liveRuns') + packed!.many, finishedRuns: sizeOf('finishedRuns') }
     return { schedules, paused, quarantined, ...runs, estimated }
   })
