@@ -32,6 +32,7 @@ export async function seed(client, store, schedules) {
   await copy('cursors', 'schedule_id', () => ({ schedule_id: id, next_at: `to_timestamp(${anchor} / 1000.0)` }))
   // What the server would do by itself in the minutes after, and in the middle of a measurement: also with its own tables,
   // which a new schema has filled.
+  await tellCounts(client)
   await client.query('vacuum analyze')
   if (count >= MUCH) await client.query('checkpoint')
   await checkSchedules(store, batch)
@@ -89,8 +90,15 @@ async function fillDay(client, columns, { size, fromAt, name }) {
     select ${columns.map((column) => changes[column.name] ?? `t.${column.name}`).join()}
     from (select * from everytick.history order by id desc limit 1) t cross join generate_series(1, ${size}::bigint) i`)
   // What the server would have done long ago.
+  await tellCounts(client)
   await client.query(`vacuum (freeze) everytick.${name}`)
 }
+
+/**
+ * A session counts what it wrote, and tells once a second: after a vacuum, it would seem to be written since, and be
+ * vacuumed again. Before version 15 it cannot be asked to.
+ */
+const tellCounts = (client) => client.query('select pg_stat_force_next_flush()').catch(() => {})
 
 const nameOf = (at) => `history_${new Date(at).toISOString().slice(0, 10).replaceAll('-', '')}`
 
