@@ -90,7 +90,7 @@ export function createClaimLimited(connection: Connection, schema: string): Clai
     const seen = await offers(request.wanted, connection.hot.ask)
     const now = Math.max(...seen.map((offer) => offer.now))
     const free = seen.filter(({ paused, limits }) => !paused && Object.keys(limits).length === 0)
-    const answer = { now, limited: [], several: [], tookMs: 0, free: free.map(({ queue }) => queue) }
+    const answer = { now, limited: [], several: [], read: 0, free: free.map(({ queue }) => queue) }
     const open = seen.filter(({ due, limit }) => due && limit > 0)
     const idle = seen.filter((offer) => !open.includes(offer)).map((offer) => nextOf(offer, []))
     if (open.length === 0) return { ...answer, runs: [], nextDueAt: earliest(idle), shared: {} }

@@ -3,6 +3,7 @@ import type { Overlap, Run, Trigger } from '../../run/run.ts'
 import type { Claimed, ClaimRequest } from '../contract/claims.ts'
 import { remembered } from '../interned.ts'
 import { BEGINNING, type Floor } from './floors.ts'
+import { entriesRead } from './rest.ts'
 import { instantAt, msOf, type RunRow, runFields, spanOf } from './rows.ts'
 import { plain, prepared, type Statement, texts, unseen, type Value } from './statement.ts'
 
@@ -87,7 +88,7 @@ interface Head {
   readonly limited: readonly string[] | null
   readonly several: readonly string[] | null
   readonly shared: Part['shared'] | null
-  readonly took: number
+  readonly read: number
 }
 
 /** What one statement granted. */
@@ -96,8 +97,8 @@ export interface Part extends Pick<Claimed, 'now' | 'runs' | 'nextDueAt'> {
   readonly limited: readonly string[]
   /** Queues that several workspaces use. */
   readonly several: readonly string[]
-  /** How long the server took, in milliseconds. */
-  readonly tookMs: number
+  /** Entries of the queues' index that the server read. */
+  readonly read: number
   /** By queue: whose turn was last, and whether others had to be left for the next time. */
   readonly shared: Readonly<Record<string, { readonly turn: string | null; readonly more: boolean }>>
 }
@@ -131,7 +132,7 @@ export const oldestValues = (request: ClaimRequest, { floorOf, passes, kind }: S
 
 /** `kind` is the one that was not told. */
 export function partOf(rows: readonly ClaimRow[], request: ClaimRequest, kind: string | null = null): Part {
-  const { now, coming, limited, several, shared, took } = JSON.parse(rows.at(-1)![0]!) as Head
+  const { now, coming, limited, several, shared, read } = JSON.parse(rows.at(-1)![0]!) as Head
   const granting = { ...request, now, kind }
   return {
     now,
@@ -139,7 +140,7 @@ export function partOf(rows: readonly ClaimRow[], request: ClaimRequest, kind: s
     runs: rows.slice(0, -1).map((row) => grantOf(row, granting)),
     limited: limited ?? [],
     several: several ?? [],
-    tookMs: took,
+    read,
     shared: shared ?? {},
   }
 }
@@ -235,7 +236,8 @@ coming as (
 
 /** SQL for the clock of a claim, with the end of the leases that it grants. */
 export const claimClock = (schema: string): string => `clock as materialized (
-  select now, now + ${spanOf('$2::float8')} as lease_until, age(pg_snapshot_xmin(pg_current_snapshot())::xid) as oldest
+  select now, now + ${spanOf('$2::float8')} as lease_until, age(pg_snapshot_xmin(pg_current_snapshot())::xid) as oldest,
+    ${entriesRead(`${schema}.runs_pending`)} as read
   from (select ${schema}.now_at() as now) reading
 )`
 
@@ -246,7 +248,7 @@ union all
 select json_build_object('now', ${msOf('clock.now')}, 'coming', ${msOf('coming.due_at')},
     'limited', (select json_agg(queue) from asked where limited), 'shared', ${shared},
     'several', (select json_agg(name) from ${schema}.shared_queues where name in (select queue from wanted)),
-    'took', date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000)::text,
+    'read', ${entriesRead(`${schema}.runs_pending`)} - clock.read)::text,
   ${COLUMNS.map(() => 'null').join(', ')}
 from clock cross join coming`
 

@@ -7,15 +7,15 @@ import { type DuePage, LONGEST_PAGE, type PlanningStore } from '../contract/plan
 import { interned } from '../interned.ts'
 import { uuids } from './bytes.ts'
 import type { Connection } from './connection.ts'
-import { createRest } from './rest.ts'
+import { createRest, entriesRead } from './rest.ts'
 import { instantAt, msOf, spanOf } from './rows.ts'
 import { prepared, type Statement } from './statement.ts'
 
-/** Before each schedule, and also when none is to follow: the clock; the first cursor beyond the horizon, or of all for a page of a crowd; and how long it took to find them. */
+/** Before each schedule, and also when none is to follow: the clock; the first cursor beyond the horizon, or of all for a page of a crowd; and how many entries of the index were read to find them. */
 type DueRow = readonly [
   now: number,
   cursor: number | null,
-  tookMs: number,
+  read: number,
   id: string | null,
   workspace: string,
   key: string,
@@ -34,10 +34,6 @@ type DueRow = readonly [
 const CROWD_PAGES = 64
 /** What is due so soon does not wait for its place in a crowd. */
 const URGENT_MS = 2000
-/** A schedule on a page costs about this much; what a look took beyond that was spent on passing over what has moved on. */
-const ROW_MS = 0.05
-/** So much is no reason to begin elsewhere. */
-const PATIENCE_MS = 2
 
 /**
  * A plan reads a schedule and writes its cursor and indexes by schedule. In the order of their instants, a thousand of many
@@ -53,7 +49,7 @@ export function dueOn(
   const [crowdOf, pageOf] = [crowdStatement(schema), pageStatement(schema)]
   /** Set while there is more behind the last page, and none of that page was urgent. Others who look, with other limits, leave it alone. */
   let ahead: Ahead | null = null
-  const rest = createRest(clock, PATIENCE_MS)
+  const rest = createRest(clock)
   /** No cursor was found below it. One that somebody put there since is found by the next look from the beginning. */
   let floorAt: number | null = null
   const floor = (): number | null => (rest.leftMs() > 0 ? floorAt : null)
@@ -80,11 +76,11 @@ export function dueOn(
     const rows = await (except.length === 0
       ? connection.hot.ask<DueRow>(near, [lookaheadMs, from, limit])
       : connection.hot.ask<DueRow>(nearExcept, [lookaheadMs, from, limit, uuids(except)]))
-    const [now, beyond, tookMs, id] = rows[0]!
+    const [now, beyond, read, id] = rows[0]!
     const schedules = id === null ? [] : rows.map(dueOf)
     const horizonAt = now + lookaheadMs
     floorAt = schedules[0]?.nextAt ?? beyond ?? horizonAt
-    if (from === null) rest.looked(tookMs - ROW_MS * rows.length)
+    if (from === null) rest.looked({ read, found: schedules.length })
     if (schedules.length === limit) return { now, schedules, nextAt: null }
     // Whoever waits for the next is back when it is time to look from the beginning.
     return { now, schedules, nextAt: from === null ? beyond : Math.min(beyond ?? Infinity, horizonAt + rest.leftMs()) }
@@ -131,7 +127,7 @@ function dueOf(row: DueRow): DueSchedule {
 const EXCEPT = `and c.schedule_id not in (select unnest((select $4::uuid[])))`
 
 const horizon = (schema: string): string => `
-with clock as materialized (select ${schema}.now_at() as now),
+with clock as materialized (select ${schema}.now_at() as now, ${entriesRead(`${schema}.cursors_due`)} as read),
 horizon as materialized (
   select now + ${spanOf('$1::float8')} as at, coalesce(${instantAt('$2::float8')}, '-infinity') as floor from clock
 )`
@@ -139,7 +135,7 @@ horizon as materialized (
 /** The schedules of `near`. The lateral with a limit leaves the server no choice but to look up each schedule by its key. */
 const schedulesNear = (schema: string, cursor: string): Statement['text'] => `
 select ${msOf('clock.now')} as now, ${msOf(`(${cursor})`)} as cursor,
-  (select date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000 from (select count(*) from near) all_of_it) as took,
+  (select ${entriesRead(`${schema}.cursors_due`)} - (select read from clock) from (select count(*) from near) all_of_it)::float8 as read,
   s.id, s.workspace, s.key, near.revision, s.timing::text as timing, s.catch_up::text as catch_up,
   s.firing::text as firing, ${msOf('near.next_at')} as next_at, ${msOf('near.watermark_at')} as watermark_at, near.made, s.pause,
   near.place::text || s.place::text as place

@@ -10,35 +10,30 @@ import { createRest } from './rest.ts'
 /** The instants from which on runs of each priority are looked for, 0 first; null is the beginning. */
 export type Floor = readonly (number | null)[]
 
-export interface Look {
+export interface Claim {
   readonly wanted: readonly Wanted[]
   readonly runs: readonly Run[]
   /** By the database's clock. */
   readonly now: number
-  /** How long the server took. */
-  readonly tookMs: number
+  /** Entries of the index that the server read. */
+  readonly read: number
 }
 
 export interface Floors {
   /** For the next claim of this queue. */
   of(queue: string): Floor
   /** Answers in how many milliseconds the next look should be from the beginning; null when this one was, or none is needed. */
-  claimed(look: Look): number | null
+  claimed(claim: Claim): number | null
 }
 
 const LEVELS = 10
 export const BEGINNING: Floor = Array.from({ length: LEVELS }, () => null)
-/** A grant, and a queue, costs about this much; what a look took beyond that was spent on passing over others. */
-const GRANT_MS = 0.05
-const QUEUE_MS = 1
-/** So much is no reason to look elsewhere. */
-const PATIENCE_MS = 10
 /** An insert that was under way may bring runs that are a little older than those just granted. */
 const MARGIN_MS = 100
 
 export function createFloors(clock: Pick<Clock, 'elapsed'>): Floors {
   const floors = new Map<string, Floor>()
-  const rest = createRest(clock, PATIENCE_MS)
+  const rest = createRest(clock)
   let raisedFor = false
 
   return {
@@ -46,10 +41,10 @@ export function createFloors(clock: Pick<Clock, 'elapsed'>): Floors {
       raisedFor = rest.leftMs() > 0
       return raisedFor ? (floors.get(queue) ?? BEGINNING) : BEGINNING
     },
-    claimed({ wanted, runs, now, tookMs }) {
+    claimed({ wanted, runs, now, read }) {
       const wasRaised = raisedFor
       if (!wasRaised) {
-        rest.looked(tookMs - GRANT_MS * runs.length - QUEUE_MS * wanted.length)
+        rest.looked({ read, found: runs.length })
         floors.clear()
       }
       const leftMs = rest.leftMs()

@@ -98,6 +98,32 @@ describe('a claim of very many', () => {
   })
 })
 
+describe('while somebody holds an old snapshot, and very many runs have passed', () => {
+  it('begins a claim further on, and says when it must look from the beginning', async () => {
+    const weary = await openPostgres({ url: database.url, listen: false })
+    const old = new pg.Client({ connectionString: database.url })
+    await old.connect()
+    await old.query('begin isolation level repeatable read; select count(*) from everytick.workers')
+    await client.query(`insert into everytick.runs (id, workspace, job, queue, state, trigger, priority, due_at, created_at,
+        payload, policy, attempt, fence, cancel_requested)
+      select gen_random_uuid(), 'default', 'passed', '${queue}', 'pending', 'enqueue', 5, everytick.now_at(), everytick.now_at(),
+        'null', '{}', 0, 0, false from generate_series(1, 50000)`)
+    await client.query('delete from everytick.runs')
+    const asked = { workerId: 'w', leaseMs: 60_000, wanted: [{ queue, limit: 10, fair: false }] }
+    const backInMs = async () => {
+      const { now, nextDueAt } = await weary.claims.claim(asked)
+      return nextDueAt === null ? null : nextDueAt - now
+    }
+    const first = await backInMs()
+    await expect.poll(backInMs).toBeLessThanOrEqual(200)
+    const [below] = await enqueue(1, { due: { at: 1000 } })
+    await expect.poll(async () => (await claim(10, { of: weary })).map(({ id }) => id)).toEqual([below!.id])
+    await old.end()
+    await weary.close()
+    expect(first).toBeNull()
+  })
+})
+
 describe('a grant', () => {
   it('writes no index: the new version of the run stays on its page', async () => {
     await enqueue(500)

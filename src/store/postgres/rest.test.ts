@@ -5,33 +5,35 @@ let elapsed = 0
 const clock = { elapsed: () => elapsed }
 
 /** After so many dear looks in a row. */
-function restAfter(looks: number, excessMs = 50) {
-  const rest = createRest(clock, 10)
-  for (let i = 0; i < looks; i++) rest.looked(excessMs)
+function restAfter(looks: number, look = { read: 250_000, found: 0 }) {
+  const rest = createRest(clock)
+  for (let i = 0; i < looks; i++) rest.looked(look)
   return rest
 }
 
 describe('a rest', () => {
-  it('begins after five dear looks in a row, since fewer may be the machine', () => {
+  it('begins after five dear looks in a row, since fewer may clear away what they come across', () => {
     expect(restAfter(4).leftMs()).toBe(0)
     expect(restAfter(5).leftMs()).toBe(1000)
   })
 
-  it('never begins while looks are within what is patiently waited for', () => {
-    expect(restAfter(100, 10).leftMs()).toBe(0)
+  it('never begins while little was passed over, or little for what was found', () => {
+    expect(restAfter(100, { read: 2000, found: 0 }).leftMs()).toBe(0)
+    expect(restAfter(100, { read: 20_000, found: 1000 }).leftMs()).toBe(0)
+    expect(restAfter(100, { read: 24_000, found: 1000 }).leftMs()).toBeGreaterThan(0)
   })
 
   it('is over with one look that was not dear', () => {
     const rest = restAfter(7)
-    rest.looked(10)
+    rest.looked({ read: 10, found: 5 })
     expect(rest.leftMs()).toBe(0)
-    rest.looked(50)
+    rest.looked({ read: 250_000, found: 0 })
     expect(rest.leftMs()).toBe(0)
   })
 
-  it('lasts twenty times as long as the look took too long, and two seconds at most', () => {
-    expect(restAfter(5, 11).leftMs()).toBe(220)
-    expect(restAfter(5, 5000).leftMs()).toBe(2000)
+  it('lasts the longer the more was passed over, and two seconds at most', () => {
+    expect(restAfter(5, { read: 10_100, found: 100 }).leftMs()).toBe(40)
+    expect(restAfter(5, { read: 10_000_000, found: 0 }).leftMs()).toBe(2000)
   })
 
   it('passes with time, and begins anew with the next dear look', () => {
@@ -40,7 +42,7 @@ describe('a rest', () => {
     expect(rest.leftMs()).toBe(1)
     elapsed += 10
     expect(rest.leftMs()).toBe(0)
-    rest.looked(50)
+    rest.looked({ read: 250_000, found: 0 })
     expect(rest.leftMs()).toBe(1000)
   })
 })

@@ -4,29 +4,46 @@
  */
 import type { Clock } from '../../time/clock.ts'
 
+export interface Look {
+  /** Entries of the index that the server read; none where it was told not to count. */
+  readonly read: number
+  /** Those among them that were looked for. */
+  readonly found: number
+}
+
 export interface Rest {
   /** In how many milliseconds a look must be from the beginning; 0 when the next one must. */
   leftMs(): number
-  /** After each look from the beginning: by how much it took longer than what it found is worth. */
-  looked(excessMs: number): void
+  /** After each look from the beginning. */
+  looked(look: Look): void
 }
 
-/** One dear look may be the machine's doing; so many in a row are the table's. */
+/** So many are no reason to begin elsewhere, and so many more for each that was found: others look too, and are cleared away behind. */
+const FEW = 2000
+const FEW_EACH = 20
+/** What is left after a burst goes with the first looks that come across it; what so many in a row came across stays. */
 const DEAR_LOOKS = 5
+/** Passing over an entry takes about this much. They are counted, not timed: what is dear is so on a quick machine too. */
+const PASSED_MS = 0.0002
 /** A dear look may be a small share of all looking, but comes at least this often. */
 const SHARE = 20
 const MAX_REST_MS = 2000
 
-/** Less than `patienceMs` is no reason. Measured by the clock of this process: the database's may stand still, or be set back. */
-export function createRest(clock: Pick<Clock, 'elapsed'>, patienceMs: number): Rest {
+/** SQL for how many entries of an index the server has read, for the difference within one statement: in between it may begin anew. */
+export const entriesRead = (index: string): string => `pg_stat_get_xact_tuples_returned('${index}'::regclass)`
+
+/** Measured by the clock of this process: the database's may stand still, or be set back. */
+export function createRest(clock: Pick<Clock, 'elapsed'>): Rest {
   let until = Number.NEGATIVE_INFINITY
   /** Dear ones in a row. */
   let dear = 0
   return {
     leftMs: () => Math.max(0, until - clock.elapsed()),
-    looked(excessMs) {
-      dear = excessMs <= patienceMs ? 0 : dear + 1
-      until = dear < DEAR_LOOKS ? Number.NEGATIVE_INFINITY : clock.elapsed() + Math.min(MAX_REST_MS, SHARE * excessMs)
+    looked({ read, found }) {
+      const passed = read - found
+      dear = passed <= FEW + FEW_EACH * found ? 0 : dear + 1
+      const restMs = Math.min(MAX_REST_MS, SHARE * PASSED_MS * passed)
+      until = dear < DEAR_LOOKS ? Number.NEGATIVE_INFINITY : clock.elapsed() + restMs
     },
   }
 }
