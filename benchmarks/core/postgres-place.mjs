@@ -61,6 +61,8 @@ async function placeIn(database, postmaster) {
       daysFilled += HISTORY_DAYS
       await store.close()
     },
+    /** What the server does by itself after so many fires, at a moment of its choice. */
+    tidyPlans: () => inSession(database.url, (client) => client.query('vacuum everytick.cursors')),
     holdSnapshot: () => holdSnapshot(database.url),
     metered: () => metered(database.url),
     serverCpuMs() {

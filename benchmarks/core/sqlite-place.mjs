@@ -41,6 +41,8 @@ async function fresh() {
       await copyHistory(where, () => openAt(address), { count, daysFilled })
       daysFilled += HISTORY_DAYS
     },
+    /** What has moved on leaves nothing behind. */
+    async tidyPlans() {},
     /** As a forgotten cursor does: the write-ahead log cannot be begun anew. Answers how to end it. */
     async holdSnapshot() {
       const database = await openDatabase(where)
