@@ -29,8 +29,12 @@ const PASSED_MS = 0.0002
 const SHARE = 20
 const MAX_REST_MS = 2000
 
-/** SQL for how many entries of an index the server has read, for the difference within one statement: in between it may begin anew. */
-export const entriesRead = (index: string): string => `pg_stat_get_xact_tuples_returned('${index}'::regclass)`
+/**
+ * SQL for how many entries of an index the server has read, for the difference within one statement: in between it may begin
+ * anew. Nothing fails for want of the index.
+ */
+export const entriesRead = (index: string): string =>
+  `coalesce(pg_stat_get_xact_tuples_returned(to_regclass('${index}')), 0)`
 
 /** Measured by the clock of this process: the database's may stand still, or be set back. */
 export function createRest(clock: Pick<Clock, 'elapsed'>): Rest {
