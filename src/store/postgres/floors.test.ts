@@ -22,7 +22,7 @@ function weary() {
 }
 
 describe('floors', () => {
-  it('are at the beginning after a few dear looks, which may have been the machine', () => {
+  it('are at the beginning after a few dear looks, which may clear away what they come across', () => {
     const floors = weary()
     expect(floors.of('q')).toBe(BEGINNING)
     floors.claimed(look({ read: 10 }))
