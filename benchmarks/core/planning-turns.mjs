@@ -11,9 +11,11 @@ export function planningTurns(meter, stored) {
   }
   const pass = (lookaheadMs) =>
     createPlanner({ planning: meter.store.planning, leadership: alone, lookaheadMs, onFact }).pass()
-  const later = (seconds) => {
-    stored.plannedAt = (stored.plannedAt ?? stored.firstAt - 1) + seconds * 1000
-    return pass(stored.plannedAt - Date.now())
+  const later = async (seconds) => {
+    const lookaheadMs = (stored.plannedAt ?? stored.firstAt - 1) + seconds * 1000 - Date.now()
+    await pass(lookaheadMs)
+    // A pass looks ahead from the instant of each of its pages, and the last of many pages comes late on a busy machine.
+    stored.plannedAt = Date.now() + lookaheadMs
   }
   return {
     /** Plans so many seconds more; nobody asks what that costs. */
