@@ -91,6 +91,18 @@ describe('everytick serve on sqlite', () => {
     expect((await fetch(link, form)).status).toBe(403)
     await stop()
   })
+
+  it('ends and says so when its port is taken, or its host is none of this machine', async () => {
+    const db = await PLACES.sqlite()
+    const { url, stop } = await started(['--db', db, '--setup'])
+    const { port } = new URL(url)
+    const taken = runNode(PROGRAM, 'serve', '--db', db, '--setup', '--port', port)
+    expect([taken.code, taken.err]).toEqual([1, expect.stringContaining(`port ${port} is taken`)])
+    expect(taken.err).toContain('--port 0')
+    const foreign = runNode(PROGRAM, 'serve', '--db', db, '--setup', '--port', '0', '--host', '192.0.2.1')
+    expect([foreign.code, foreign.err]).toEqual([1, expect.stringContaining('--host takes an address of this machine')])
+    expect(await stop()).toBe(0)
+  })
 })
 
 describe('everytick serve on postgres', () => {

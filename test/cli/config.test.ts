@@ -204,6 +204,17 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (store) => {
     serve.child.kill('SIGTERM')
     expect(await serve.ended).toBe(0)
   })
+
+  it('serve ends in good order when it is asked to while it begins to listen', async () => {
+    const jobs = `import { Server } from 'node:net'
+const { listen } = Server.prototype
+Server.prototype.listen = function (...given) { process.kill(process.pid, 'SIGTERM'); return listen.apply(this, given) }
+export { work } from './work.js'`
+    const cwd = project({ 'jobs.js': jobs, 'work.ts': JOB, 'package.json': '{ "type": "module" }' })
+    const db = await STORES[store](cwd)
+    const serve = everytick(['serve', '--db', db, '--port', '0', '--setup', '--role', 'all'], { cwd })
+    expect([await serve.ended, serve.shown()]).toEqual([0, expect.stringContaining('Ctrl-C stops')])
+  })
 })
 
 it('refuses a worker without jobs, a role that there is not, and to guess a database', async () => {

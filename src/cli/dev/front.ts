@@ -1,6 +1,6 @@
 /** The door of `dev`: one address that stays while the processes behind it come and go; it passes bytes on and reads none of them. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { UsageError } from '../usage-error.ts'
+import { portProblem } from '../port-problem.ts'
 
 export interface Front {
   readonly port: number
@@ -57,10 +57,6 @@ export async function openFront(port: number): Promise<Front> {
 
 const listen = (server: ReturnType<typeof createServer>, port: number): Promise<void> =>
   new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = error.code === 'EADDRINUSE'
-      const message = taken ? `port ${port} is taken` : `port ${port} cannot be used (${error.code})`
-      reject(new UsageError(message, { exit: 'failed', hint: '--port 0 takes a free one', cause: error }))
-    })
+    server.once('error', (error) => reject(portProblem(error, port)))
     server.listen(port, HOST, () => resolve())
   })
