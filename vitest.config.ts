@@ -1,4 +1,6 @@
 /** Which files are tests and how they run; every other choice is the runner's default. */
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -6,6 +8,8 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     reporters: ['default', './test/closing-line.ts'],
     globalSetup: ['test/postgres/global-setup.ts'],
+    // What the command line keeps of the configurations of tests stays out of the home folder.
+    env: { XDG_CACHE_HOME: join(tmpdir(), 'everytick-tests') },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 export const TAKEN_IN = ['@hono/node-server', 'commander', 'hono', 'picocolors', 'yaml', 'zod']
 
 /** Started by path beside those that start them, so they lie where the chunks lie. */
-const PROGRAMS = { 'chunks/child': 'cli/dev/child', 'chunks/typescript-hook': 'cli/typescript-hook' }
+const PROGRAMS = { 'chunks/child': 'cli/dev/child', 'chunks/import-hook': 'cli/import-hook' }
 /** No doors of the package; benchmarks and tests reach in here. */
 const INSIDE = ['cli/program', 'engine/planner', 'store/sqlite/driver', 'time/clock', 'uuid']
 

@@ -1,4 +1,4 @@
-/** The long form of the chaos tests: the same storm as in `npm test`, for as long as asked. `npm run chaos -- 60` */
+/** The long form of the chaos tests: the same storm as in `npm test`, for as long as asked. `npm run chaos -- 60`; `CHAOS_SEED` repeats the choices of a storm. */
 import { spawnSync } from 'node:child_process'
 
 const seconds = process.argv[2] ?? '60'

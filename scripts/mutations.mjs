@@ -11,7 +11,16 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const LISTS = {
   sqlite: { tests: ['test/stores/sqlite.test.ts'], setup: [] },
   postgres: { tests: ['test/stores/postgres.test.ts'], setup: ['test/postgres/global-setup.ts'] },
-  pure: { tests: ['src/run', 'src/plan', 'src/schedule/jitter.test.ts', 'src/json.test.ts'], setup: [] },
+  pure: {
+    tests: [
+      'src/run',
+      'src/plan',
+      'src/schedule/jitter.test.ts',
+      'src/json.test.ts',
+      'src/store/postgres/lineage.test.ts',
+    ],
+    setup: [],
+  },
 }
 
 /** A mistake that no longer is SQL or TypeScript proves nothing, however many tests it fails. */

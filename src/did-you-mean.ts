@@ -33,3 +33,33 @@ function editDistance(a: string, b: string): number {
   }
   return last[b.length]!
 }
+
+/** Words that many fields have, and that say nothing about which is meant. */
+const COMMON = new Set(['at', 'is', 'max', 'min', 'of', 'on', 'the', 'to', 'up'])
+
+/** The same for names made of words: `cron_expression` is near `cron`, and `timeZone` near `timezone`. */
+export function nearestField(name: string, known: readonly string[]): string | undefined {
+  const typed = wordsIn(name)
+  const joined = typed.join('')
+  const near = known.find((each) => each.toLowerCase() === joined) ?? didYouMean(name, known)
+  if (near !== undefined) return near
+  let best: { readonly field: string; readonly score: number } | undefined
+  for (const field of known) {
+    const words = wordsIn(field)
+    const shared = words.filter((word) => typed.includes(word) && !COMMON.has(word))
+    // Of names that share as much, the one nearer to the end of the typed name is what it is about.
+    const place = Math.max(0, ...shared.map((word) => typed.indexOf(word))) / 100
+    const score = shared.length / Math.max(words.length, typed.length) + place
+    if (shared.length / Math.max(words.length, typed.length) >= 0.5 && score > (best?.score ?? 0))
+      best = { field, score }
+  }
+  return best?.field
+}
+
+const wordsIn = (name: string): string[] =>
+  name
+    .slice(0, 64)
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+    .filter((word) => word !== '')

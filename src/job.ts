@@ -14,6 +14,7 @@ import {
 } from './options.ts'
 import { DEFAULT_RETRY, type RetryPolicy, retryOf, sayingRetry } from './run/retry.ts'
 import type { RunPolicy } from './run/run.ts'
+import { DEFAULT_TIMEOUT_MS, NO_TIMEOUT } from './run/timeout.ts'
 import { type PayloadSchema, parsePayload } from './scheduler/payload.ts'
 
 /** Stands for the payload of a job that has no schema: such a job is run, enqueued and scheduled without one. */
@@ -43,8 +44,8 @@ export interface WorkOptions {
   readonly queue?: string
   /** 0 to 9; a higher one is claimed first among those that are due; 5 when absent. */
   readonly priority?: number
-  /** How long one attempt may take; without it, as long as it holds its lease. */
-  readonly timeout?: Duration
+  /** How long one attempt may take; `1h` when absent. `none`: as long as it holds its lease. */
+  readonly timeout?: Duration | 'none'
   readonly retry?: RetryOptions
   /** `at_least_once` when absent. `at_most_once`: no retry, and what was lost on the way has failed. */
   readonly delivery?: Delivery
@@ -125,16 +126,18 @@ export interface ScheduledWork extends Omit<WorkOptions, 'concurrencyKey'> {
   readonly pauseOnFailure?: number
 }
 
+const DEFAULT_POLICY: RunPolicy = Object.freeze({ timeoutMs: DEFAULT_TIMEOUT_MS })
+
 /** What was said here, over what the job says, over the defaults. */
 export function readWork(options: ScheduledWork, of: string, job?: Work): Work {
   const { queue, priority, timeout, retry, delivery, pauseOnFailure } = options
-  const timeoutMs = timeout === undefined ? job?.policy.timeoutMs : readDuration(timeout, `${of}: timeout`, 1)
+  const above = job ? job.policy : DEFAULT_POLICY
+  const timeoutMs = timeout === undefined ? above.timeoutMs : readTimeout(timeout, of)
   const once = readOnce(delivery, of, job)
   if (once && (retry?.attempts ?? 1) > 1) {
     throw refused(`${of}: at_most_once and ${retry!.attempts} attempts exclude each other`, 'leave out one of them')
   }
-  const above = job === undefined || job.policy.delivery !== undefined ? DEFAULT_RETRY : retryOf(job.policy)
-  const asked = readRetry(retry ?? {}, of, above)
+  const asked = readRetry(retry ?? {}, of, above.delivery === undefined ? retryOf(above) : DEFAULT_RETRY)
   return {
     queue: queue === undefined ? (job?.queue ?? 'default') : readName(queue, `${of}: queue`),
     priority: priority === undefined ? (job?.priority ?? 5) : readInteger(priority, `${of}: priority`, [0, 9]),
@@ -148,6 +151,10 @@ export function readWork(options: ScheduledWork, of: string, job?: Work): Work {
     }),
   }
 }
+
+/** Undefined where there is none. */
+export const readTimeout = (timeout: unknown, of: string): number | undefined =>
+  timeout === NO_TIMEOUT ? undefined : readDuration(timeout, `${of}: timeout`, 1)
 
 function readOnce(delivery: unknown, of: string, job?: Work): boolean {
   if (delivery === undefined) return job?.policy.delivery === 'at_most_once'

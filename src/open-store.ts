@@ -2,6 +2,7 @@
 import { didYouMean } from './did-you-mean.ts'
 import { EverytickError, shown } from './errors.ts'
 import { refused } from './options.ts'
+import { readPostgresAddress } from './store/address-text.ts'
 import type { Store } from './store/contract/store.ts'
 import type { Clock } from './time/clock.ts'
 
@@ -37,17 +38,9 @@ function sqlitePath(rest: string): string {
   throw new EverytickError('STORE_URL_INVALID', 'sqlite: names no file', { hint: HINT })
 }
 
-/** `?schema=` is ours; the rest of the address is the driver's. */
 function postgresAddress(text: string): StoreAddress {
-  if (!URL.canParse(text)) {
-    const hint = 'write it like postgres://user:password@host:5432/database, with special characters percent-encoded'
-    throw new EverytickError('STORE_URL_INVALID', 'the address of the Postgres store cannot be read', { hint })
-  }
-  const url = new URL(text)
-  const schema = url.searchParams.get('schema')
-  if (schema === null) return { kind: 'postgres', url: text }
-  url.searchParams.delete('schema')
-  return { kind: 'postgres', url: url.href, schema }
+  const { schema } = readPostgresAddress(text).settings
+  return { kind: 'postgres', url: text, ...(schema === undefined ? {} : { schema }) }
 }
 
 /** Refuses early what could not be opened later. */

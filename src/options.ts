@@ -1,5 +1,5 @@
 /** Reads single values that a user typed: refuses what is not allowed, in words that name the option; what it is for is decided elsewhere. */
-import { didYouMean } from './did-you-mean.ts'
+import { didYouMean, nearestField } from './did-you-mean.ts'
 import { EverytickError, shown } from './errors.ts'
 import { readInstant } from './schedule/instant.ts'
 import { formatDuration, parseDuration } from './time/duration.ts'
@@ -35,7 +35,7 @@ export function checkKeys(given: unknown, known: readonly string[], of: string):
   }
   for (const key of Object.keys(given)) {
     if (known.includes(key)) continue
-    const near = didYouMean(key, known)
+    const near = nearestField(key, known)
     const hint = NOT_YET.has(key)
       ? 'not yet: it comes with a later version, and is refused until then so that it is not ignored in silence'
       : near

@@ -32,6 +32,7 @@ import {
   type TimingSpec,
 } from './schedule/schedule.ts'
 import { FIRING_KEYS, type FiringOptions, readFiring } from './scheduler/read-firing.ts'
+import { type InitialPause, PAUSE_KEYS, type PauseOption, readInitialPause } from './scheduler/read-pause.ts'
 import { type Bounds, readTiming, TIMING_KEYS, type When } from './scheduler/read-timing.ts'
 
 /** The payload is required, optional or forbidden, as the job's schema says. */
@@ -59,6 +60,13 @@ export interface ScheduleDetails<J extends Job | string> extends WorkOptions, Fi
   readonly catchUpLimit?: number
   /** After so many failed runs in a row the schedule is paused. */
   readonly pauseOnFailure?: number
+  /**
+   * Creates the schedule paused: it does not fire until it is resumed, or until `until`. A schedule that exists already keeps
+   * its state, whatever this says.
+   */
+  readonly paused?: PauseOption
+  /** `false` is `paused: true`. */
+  readonly enabled?: boolean
   readonly description?: string
   readonly tags?: readonly string[]
   /** Free JSON up to 4 KiB. */
@@ -79,13 +87,15 @@ export interface DeclaredSchedule {
   /** Without what the job says: its concurrency key stands behind this one. */
   readonly firing: FiringPolicy
   readonly work: ScheduledWork
+  /** How it is created, if it is new; null: active. */
+  readonly pause: InitialPause | null
   readonly about: Pick<ScheduleDefinition, 'description' | 'tags' | 'metadata'>
 }
 
 const SCHEDULED_WORK = [...WORK_KEYS.filter((key) => key !== 'concurrencyKey'), 'pauseOnFailure'] as const
 const KEYS = [
   ...['key', 'workspace', ...TIMING_KEYS, 'job', 'payload', ...SCHEDULED_WORK, ...FIRING_KEYS],
-  ...['catchUp', 'catchUpWindow', 'catchUpLimit', 'description', 'tags', 'metadata'],
+  ...['catchUp', 'catchUpWindow', 'catchUpLimit', ...PAUSE_KEYS, 'description', 'tags', 'metadata'],
 ]
 const MAX_METADATA_BYTES = 4096
 const MAX_DESCRIPTION = 2000
@@ -121,6 +131,7 @@ export function readSchedule(options: ScheduleOptions): DeclaredSchedule {
     catchUp: readCatchUp(options, of),
     firing: readFiring(options, of, timing),
     work,
+    pause: readInitialPause(options, of),
     about: readAbout(options, of),
   })
 }

@@ -4,6 +4,8 @@ export {
   defineScheduleCollection,
   type ScheduleCollection,
   type ScheduleCollectionOptions,
+  type ScheduleHookContext,
+  type ScheduleHooks,
   type ScheduleState,
 } from './schedule-index/collection.ts'
 export type { ConformanceHarness, TestRunner } from './schedule-index/conformance/harness.ts'
@@ -14,6 +16,7 @@ export {
   type ScheduleIndex,
   type ScheduleIndexOptions,
   type ScheduleIndexRow,
+  type WarningLog,
 } from './schedule-index/contract.ts'
 export { type Dispatch, type DispatchOptions, dispatchDue, type Fetch } from './schedule-index/dispatch.ts'
 export { createPostgresScheduleIndex } from './schedule-index/postgres.ts'

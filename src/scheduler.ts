@@ -7,7 +7,9 @@ import { openStore } from './open-store.ts'
 import { checkKeys, type Duration, readChoice, readDuration, refused } from './options.ts'
 import { type AuditOptions, type AuditReport, audit } from './scheduler/audit.ts'
 import { type Backfills, createBackfills } from './scheduler/backfills.ts'
+import { type CleanupOptions, type CleanupReport, cleanup } from './scheduler/cleanup.ts'
 import { type Core, type InTransaction, keepCore, notRunning } from './scheduler/core.ts'
+import { createCounters } from './scheduler/counters.ts'
 import {
   type EnqueueArguments,
   type EnqueueItem,
@@ -18,6 +20,7 @@ import {
 } from './scheduler/enqueue.ts'
 import { EVENT_NAMES, type EventName, eventHub, type Listener } from './scheduler/events.ts'
 import { createLocks, type Locks } from './scheduler/locks.ts'
+import { watchPlanner } from './scheduler/planner-watch.ts'
 import { publishJobs } from './scheduler/published-jobs.ts'
 import { createQueues, type Queues } from './scheduler/queues.ts'
 import { createRuns, type Runs } from './scheduler/runs.ts'
@@ -51,6 +54,8 @@ export interface Everytick extends AsyncDisposable {
   sync(options?: SyncOptions): Promise<SyncReport>
   /** Computes anew which occurrences there should have been, and compares with what is on record: lost, doubled, unexplained. */
   audit(options?: AuditOptions): Promise<AuditReport>
+  /** Removes now what is older than its retention, as the janitor does bit by bit; `dryRun` counts it. */
+  cleanup(options?: CleanupOptions): Promise<CleanupReport>
   /** Starts planning and working, or one of both. Starting twice is starting once. */
   start(options?: { readonly role?: Role }): Promise<void>
   /** Stops claiming, waits up to `drain` (30s) for what runs, hands back the rest. Stopping twice is stopping once. */
@@ -74,7 +79,9 @@ export interface Seams {
 export function createApp(options: EverytickOptions, seams: Seams): Everytick {
   const settings = readSettings(options)
   const { clock, timers } = seams
-  const hub = eventHub(settings.logger)
+  const hub = eventHub(settings.logger, { clock, logsRoutine: settings.logsRoutine })
+  const counters = createCounters({ jobs: settings.ownJobs.keys(), queues: Object.keys(settings.queues) })
+  hub.onFact(counters.count)
   const onStops = new Set<() => void | Promise<void>>()
   const identity = `${settings.name || 'everytick'}-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
   let opening: Promise<Store> | null = null
@@ -100,6 +107,9 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
     clock,
     timers,
     hub,
+    counters,
+    slots: () => engine?.slots() ?? [],
+    isRunning: () => engine !== null && !stopping,
     newId: uuidGenerator(clock),
     store: () => (stopped ? Promise.reject(notRunning()) : open()),
     onStop(callback) {
@@ -130,6 +140,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
       ...(tracer ? { tracer } : {}),
     })
     await engine.start()
+    if (!roles.includes('scheduler') && settings.schedules.length > 0) watchPlanner(core)
     forgetSignal = seams.onSignal(() => app.stop())
   }
 
@@ -163,6 +174,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
     },
     sync: (options) => syncSchedules(core, options),
     audit: (options) => audit(core, options),
+    cleanup: (options) => cleanup(core, options),
     async start(given = {}) {
       checkKeys(given, ['role'], 'start()')
       const role = given.role === undefined ? null : readChoice(given.role, 'role', ['scheduler', 'worker'])

@@ -71,7 +71,7 @@ const isOptional = (arrow: string): boolean =>
   /^targets\/bullmq\/\S+ → bullmq$/.test(arrow) ||
   /^targets\/sqs\/\S+ → @aws-sdk\/client-sqs$/.test(arrow)
 /** The user's own file, whose name nobody knows beforehand. */
-const isUsers = (arrow: string): boolean => arrow === 'cli/config-file.ts → (computed)'
+const isUsers = (arrow: string): boolean => arrow === 'cli/user-module.ts → (computed)'
 const doors = new Set(
   Object.values(ours.exports)
     .map((target) => (typeof target === 'string' ? target : target.default))

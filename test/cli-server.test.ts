@@ -50,6 +50,7 @@ async function started(
 
 /** Makes a key by the program, serves by it, and looks that those with the key are served and nobody else; the id of the key. */
 async function serveByKey(db: string): Promise<string> {
+  expect(runNode(PROGRAM, 'migrate', '--db', db).code).toBe(0)
   const { code, out } = runNode(PROGRAM, 'keys', 'create', '--db', db, '--name', 'ops', '--scope', 'admin', '--json')
   const key = JSON.parse(out)
   const { id, token } = key

@@ -110,6 +110,10 @@ describe.concurrent('the program', () => {
     [['next', '* * * * *', '-n', '1001'], 'OPTION_INVALID', '1 to 1000'],
     [['next', '* * * * *', '--from', 'yesterday'], 'INSTANT_INVALID', '2027-01-04T09:00:00Z'],
     [['explain', '* * * * *', '--gap', 'jump'], 'OPTION_INVALID', 'shift, skip'],
+    [['next', '0 0 30 2 *'], 'CRON_NEVER', 'no such date comes'],
+    [['explain', '0 0 9 1 1 * 2020'], 'CRON_NEVER', '2020-01-01T09:00:00.000Z'],
+    [['next', '@reboot'], 'CRON_MACRO', 'call the work when your program starts'],
+    [['next', '@Daily'], 'CRON_MACRO', 'did you mean @daily?'],
     [['next'], 'CRON_EMPTY', '30 2 * * *'],
     [['next', '*/5', 'LICENSE.md', 'package.json', 'src', 'test'], 'CRON_', 'in quotes'],
   ])('refuses %j with a code, an idea and exit 2', async (args, start, idea) => {
@@ -117,6 +121,25 @@ describe.concurrent('the program', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err.startsWith(start)).toBe(true)
     expect(err).toContain(idea)
+  })
+
+  it.each([
+    [['runs', 'retry'], "missing required argument 'ids'", 'everytick runs retry --help'],
+    [['runs', 'retry', 'x', '--url', 'http://127.0.0.1:1', '--wat'], '--wat', 'everytick runs retry --help'],
+    [['--db', 'x'], '--db', 'everytick --help'],
+    [
+      ['backfill', '--db', 'sqlite:./none.db', 'watch'],
+      "missing required argument 'id'",
+      'everytick backfill watch --help',
+    ],
+    [['keys', 'gone'], "unknown command 'gone'", 'everytick keys --help'],
+    [['runs'], 'Its commands: ls, get, logs, retry, cancel, rm, redrive', 'everytick runs --help'],
+  ])('points from the mistake in %j to the help of the command that was called', async (args, what, help) => {
+    const [told, json] = await Promise.all([everytick(args), everytick([...args, '--json'])])
+    expect(told.code).toBe(2)
+    expect(told.err).toContain(what)
+    expect(told.err.trimEnd().split('\n').at(-1)).toBe(`  Help: ${help}`)
+    expect(JSON.parse(json.err)).toMatchObject({ help })
   })
 
   it('takes an expression that lost its quotes', async () => {

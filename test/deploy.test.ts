@@ -154,6 +154,40 @@ describe('the deployment files', () => {
   })
 })
 
+describe('the workers of the deployment files', () => {
+  const WORKER = ['worker', '--http', '--host', '0.0.0.0', '--port', '4411']
+
+  it('start the same command, with time to stop', () => {
+    const { worker } = parse(read('compose.yaml')).services
+    expect(worker.command).toEqual(WORKER)
+    expect(Number.parseInt(worker.stop_grace_period, 10)).toBeGreaterThan(STOP_S)
+    expect(worker).toMatchObject({ read_only: true, cap_drop: ['ALL'] })
+    expect(worker.healthcheck.test.at(-1)).toContain('127.0.0.1:4411/healthz')
+  })
+
+  it('are probed and scraped by Kubernetes on the port that they listen on, as servers are', () => {
+    const manifests = parseAllDocuments(read('kubernetes.yaml')).map((each) => each.toJS())
+    const deployments = manifests.filter(({ kind }) => kind === 'Deployment')
+    expect(deployments.map(({ metadata }) => metadata.name)).toEqual(['everytick', 'everytick-worker'])
+    for (const { spec } of deployments) {
+      const [container] = spec.template.spec.containers
+      const port = container.args[container.args.indexOf('--port') + 1]
+      expect(container.ports).toEqual([{ name: expect.any(String), containerPort: Number(port) }])
+      expect(spec.template.metadata.annotations).toEqual({
+        'prometheus.io/scrape': 'true',
+        'prometheus.io/port': port,
+        'prometheus.io/path': '/metrics',
+      })
+      const probes = { readinessProbe: '/readyz', livenessProbe: '/healthz', startupProbe: '/healthz' }
+      for (const [probe, path] of Object.entries(probes))
+        expect(container[probe].httpGet).toEqual({ path, port: container.ports[0].name })
+      expect(spec.template.metadata.labels).toEqual(spec.selector.matchLabels)
+      expect(spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(STOP_S)
+    }
+    expect(deployments[1].spec.template.spec.containers[0].args).toEqual(WORKER)
+  })
+})
+
 /** Whether a program is on the PATH. */
 const has = (program: string): boolean => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0
 const scratch = mkdtempSync(join(tmpdir(), 'everytick-deploy-'))

@@ -39,4 +39,6 @@ export const churn = (store, count) =>
 
 /** Ends what was granted to the worker `churn`. */
 export const settleAll = (store, runs) =>
-  store.claims.settle(runs.map(({ id, fence }) => ({ id, fence, workerId: REQUEST.workerId, verdict: SUCCEEDED })))
+  store.claims.settle(
+    runs.map(({ id, fence, claimId }) => ({ id, fence, claimId, workerId: REQUEST.workerId, verdict: SUCCEEDED })),
+  )

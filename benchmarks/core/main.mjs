@@ -2,6 +2,7 @@
 import { drainRows } from './drain.mjs'
 import { footprintRows } from './footprint.mjs'
 import { idleRows } from './idle.mjs'
+import { plannerRows } from './planners.mjs'
 import { steadyRows } from './steady.mjs'
 import { measureStores } from './stores.mjs'
 import { verbRows } from './verbs.mjs'
@@ -39,7 +40,7 @@ const QUICK = {
   starts: 1,
 }
 
-const MEASURES = [verbRows, drainRows, steadyRows, idleRows, footprintRows]
+const MEASURES = [verbRows, plannerRows, drainRows, steadyRows, idleRows, footprintRows]
 
 export const run = ({ quick, note, store }) =>
   measureStores(MEASURES, { size: quick ? QUICK : FULL, quick, note, store })

@@ -10,7 +10,13 @@ export function planningTurns(meter, stored) {
     if (fact.kind === 'schedule.planned') planned += fact.runs
   }
   const pass = (lookaheadMs) =>
-    createPlanner({ planning: meter.store.planning, leadership: alone, lookaheadMs, onFact }).pass()
+    createPlanner({
+      planning: meter.store.planning,
+      failovers: meter.store.failovers,
+      leadership: alone,
+      lookaheadMs,
+      onFact,
+    }).pass()
   const later = async (seconds) => {
     const lookaheadMs = (stored.plannedAt ?? stored.firstAt - 1) + seconds * 1000 - Date.now()
     await pass(lookaheadMs)

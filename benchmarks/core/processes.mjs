@@ -20,7 +20,7 @@ export async function startProcess(options, heard = {}) {
   })
   await ready
   return {
-    ask(ask) {
+    ask(ask, given) {
       const n = asking++
       return new Promise((resolve, reject) => {
         const gone = (code) =>
@@ -31,7 +31,7 @@ export async function startProcess(options, heard = {}) {
           asked.delete(n)
           resolve(answer)
         })
-        child.send({ n, ask })
+        child.send({ n, ask, given })
       })
     },
     /** As a crash would. */

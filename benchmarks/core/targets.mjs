@@ -45,7 +45,7 @@ const TARGETS = {
 /** The same whatever is below. A few pages more or less of memory are no growth. */
 const BOTH = {
   'idle-memory-growth': { most: 1.25 },
-  recovery: { most: 20, aim: 10 },
+  recovery: { most: 12, aim: 10 },
 }
 const PATTERNS = [
   [/^idle-\d+-(cpu|server)$/, { most: 0.5, aim: 0.2 }],

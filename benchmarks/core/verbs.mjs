@@ -87,7 +87,8 @@ const grantRows = {
       return { claim: (size.bulk / claimMs) * 1000, settle: (size.bulk / settleMs) * 1000 }
     }
     const request = { workerId: 'bench', leaseMs: 15_000, wanted: [{ queue: 'default', limit: BATCH }] }
-    const settlements = (runs) => runs.map(({ id, fence }) => ({ id, fence, workerId: 'bench', verdict: SUCCEEDED }))
+    const settlements = (runs) =>
+      runs.map(({ id, fence, claimId }) => ({ id, fence, claimId, workerId: 'bench', verdict: SUCCEEDED }))
     const { claim, settle } = await turns(
       {
         ours: () =>
@@ -118,7 +119,13 @@ const scheduleRows = {
       if (fact.kind === 'schedule.planned') planned += fact.runs
     }
     // Every schedule has one occurrence in the hour to come, and after that none.
-    const planner = createPlanner({ planning: store.planning, leadership: alone, lookaheadMs: HOUR_MS, onFact })
+    const planner = createPlanner({
+      planning: store.planning,
+      failovers: store.failovers,
+      leadership: alone,
+      lookaheadMs: HOUR_MS,
+      onFact,
+    })
     const found = await turns(
       {
         async ours(round) {

@@ -29,23 +29,25 @@ export function commonExpressions(count) {
   return [...found]
 }
 
-/** Expressions made to be slow: rare days, rare seconds, conditions that almost never meet. Some are refused. */
+/** Expressions made to be slow: rare days, rare seconds, conditions that almost never or never meet. */
 export function hardExpressions(count) {
   const random = randomFrom(99)
   const pick = (choices) => choices[Math.floor(random() * choices.length)]
   const small = ['0', '59', '*', '*/59', '7-9', '3,17,58', 'H']
   const hours = ['0', '2', '23', '*', '*/23', '1-3', 'H']
-  const days = ['*', '29', '30', '31', 'L', 'L-30', 'L-28', '29W', '31W', '1W', 'LW', '*/31', '*/29', '29-31', 'H']
+  const days = ['*', '29', '30', '31', 'L', 'L-30', 'L-28', '29W', '31W', '1W', 'LW', 'L-3W', '*/29', '29-31', 'H']
   const months = ['*', '2', '2,4', '1', '12', '*/11', 'FEB', '6-7']
-  const weekdays = ['*', '0', '5L', '1#5', '0#5', '*/7', '*/6', 'MON-FRI', '3#1', 'H']
+  const weekdays = ['*', '0', '5L', '1#5', '0#5', '+0#5', '*/6', 'MON-FRI', '3#1', 'H']
   const known = [
     '0 0 29 2 *',
-    '0 0 29 2 */7',
+    '0 0 29 2 +0',
+    '0 0 30 2 *',
+    '0 0 0 29 2 */6 1970-2199/2',
     '0 0 29 2 */6',
     '59 59 23 31 12 *',
     '0 0 31W 12 *',
     '0 0 */29 2 0',
-    '0 0 */31 * 0#5',
+    '0 0 29 2 +0#5',
   ]
   const made = Array.from({ length: count }, () => {
     const fields = [pick(small), pick(hours), pick(days), pick(months), pick(weekdays)]

@@ -15,12 +15,11 @@ const REPEATS = 5
 export function slowestAnswer({ expressions, instants }) {
   const dates = hardInstants(instants)
   const slowest = { next: { ms: 0, question: '' }, prev: { ms: 0, question: '' } }
-  let accepted = 0
+  let asked = 0
   for (const expression of hardExpressions(expressions)) {
     for (const timezone of ZONES) {
-      const timing = acceptedBy(expression, timezone)
-      if (!timing) break
-      accepted++
+      const timing = parseCron(expression, { timezone, seed: 'bench' })
+      asked++
       for (const date of dates) {
         for (const verb of ['next', 'prev']) {
           const ms = leastMs(timing, verb, date)
@@ -30,15 +29,7 @@ export function slowestAnswer({ expressions, instants }) {
       }
     }
   }
-  return { ...slowest, questions: accepted * dates.length * 2 }
-}
-
-function acceptedBy(expression, timezone) {
-  try {
-    return parseCron(expression, { timezone, seed: 'bench' })
-  } catch {
-    return undefined // a date that never comes is refused, which is the engine's right
-  }
+  return { ...slowest, questions: asked * dates.length * 2 }
 }
 
 function leastMs(timing, verb, date) {

@@ -16,8 +16,9 @@ may differ a little from that of the medians; 2× always means twice as good, wh
 durably throughout: Postgres with \`fsync\` and \`synchronous_commit\` on, SQLite with \`synchronous = full\`. Its leases, fences,
 retries, history and ledger are on, as in every other use of it. The Postgres server has files of its log to write over, as one has that
 has run for a while; on a new one we enqueued 2.19 times as fast as graphile-worker in bulk, and 2.99 times on one like this
-([why](decisions/0027-a-log-that-is-written-over.md)). On SQLite a long list is enqueued as packs, and made into rows by those who claim
-it: that work is part of our figures for drain and claim, and no longer of enqueue ([why](decisions/0028-long-lists-wait-in-packs.md)).
+([why](decisions/0027-a-log-that-is-written-over.md)). The figures for bulk enqueue on SQLite
+were measured while long lists were stored as packs, which are deleted: until they are measured again, expect about a fifth of them
+([why](decisions/0028-no-packs-on-sqlite.md)).
 
 **How to repeat it.**
 

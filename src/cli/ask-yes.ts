@@ -12,7 +12,7 @@ export async function askYes(io: Io, question: string, { yes = false }: { readon
       hint: 'pass --yes, or --dry-run to see what it would do',
     })
   if (/^y(?:es)?$/i.test((await answerTo(`  ${printable(question)} · Continue? [y/N] `)).trim())) return
-  throw new UsageError('nothing was done', { exit: 'failed', code: 'DECLINED' })
+  throw new UsageError('nothing was done', { code: 'DECLINED' })
 }
 
 /** Empty when the line was closed instead: Ctrl-C, Ctrl-D. */

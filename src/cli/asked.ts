@@ -1,20 +1,30 @@
-/** Waits until somebody asks the program to end: Ctrl-C, SIGTERM, or a time that is over. */
+/** Waits until somebody asks the program to end: Ctrl-C, SIGTERM, or a time that is over; a second signal ends the process at once. */
 import { systemClock } from '../time/clock.ts'
 import { systemTimers } from '../time/timers.ts'
 
 /** npm passes a Ctrl-C on to a program that the terminal has already told, so that one key press arrives twice. */
-const ONE_PRESS_MS = 1000
+const ONE_PRESS_MS = 500
+/** What a shell reports of a program that such a signal has ended. */
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
 
-/** Resolves on the first Ctrl-C or SIGTERM, or when the time is over; another press after that ends the process at once. */
-export function asked(seconds?: number): Promise<void> {
+/** Calls `onAsked` within the first Ctrl-C or SIGTERM, or when the time is over, and resolves then. */
+export function asked(seconds?: number, onAsked: () => void = () => {}): Promise<void> {
   return new Promise((resolve) => {
     let firstAt: number | null = null
-    const onSignal = (): void => {
-      firstAt ??= systemClock.elapsed()
-      if (systemClock.elapsed() - firstAt > ONE_PRESS_MS) process.exit(130)
+    const end = (): void => {
+      onAsked()
       resolve()
     }
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal)
-    if (seconds !== undefined) systemTimers.set(seconds * 1000, resolve)
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.on(signal, () => {
+        if (firstAt === null) {
+          firstAt = systemClock.elapsed()
+          end()
+        } else if (systemClock.elapsed() - firstAt > ONE_PRESS_MS) {
+          process.stderr.write(`everytick: a second ${signal}: the process exits now, without waiting for its runs\n`)
+          process.exit(EXIT_CODES[signal])
+        }
+      })
+    if (seconds !== undefined) systemTimers.set(seconds * 1000, end)
   })
 }

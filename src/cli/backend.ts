@@ -1,15 +1,21 @@
 /** Whom a command talks to: a server over HTTP, or a database through the same interface inside this process; the answers are the same. */
+import type { StoreOption } from '../open-store.ts'
 import { whereabouts } from './config.ts'
-import type { EXIT } from './exit.ts'
+import type { Code, ExitName } from './exit.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface BackendOptions {
   readonly url?: string
   readonly token?: string
   readonly db?: string
-  /** Whether a database is brought up to date when it is opened; true when absent. */
-  readonly migrate?: boolean
+  /** The configuration whose store is meant, where nothing else names one. */
+  readonly config?: string
 }
+
+/** Where a command reads and writes. */
+export type Where =
+  | { readonly kind: 'server'; readonly url: string; readonly token: string | undefined }
+  | { readonly kind: 'store'; readonly store: StoreOption }
 
 export interface AskOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
@@ -27,56 +33,96 @@ export interface Backend {
   close(): Promise<void>
 }
 
+/** Neither creates nor migrates a database: a command that reads must not write, and a mistyped address must not become a database. */
 export async function openBackend(options: BackendOptions): Promise<Backend> {
-  const { url, db, token } = await whereOf(options)
-  return url === undefined ? onDatabase(db!, options.migrate ?? true) : onServer(url, token)
+  const where = await whereOf(options)
+  return where.kind === 'server' ? onServer(where.url, where.token) : onStore(where.store, 'refuse')
 }
 
-/** What was said, else what the environment says, else what the project in this folder has. */
-export async function whereOf(options: BackendOptions): Promise<BackendOptions> {
+/** For the commands that may create and migrate the database they write to. */
+export async function openUpToDateBackend(options: BackendOptions): Promise<Backend> {
+  const where = await whereOf(options)
+  return where.kind === 'server' ? onServer(where.url, where.token) : onStore(where.store, 'migrate')
+}
+
+/** A database in memory, for what can be checked without anybody's database. */
+export const openEmptyBackend = (): Promise<Backend> => onStore('sqlite::memory:', 'migrate')
+
+/** The options, else the environment, else the project in this folder; undefined when none of them names anything. */
+export async function findWhere(options: BackendOptions): Promise<Where | undefined> {
   const around = whereabouts()
   if (options.url !== undefined && options.db !== undefined)
     throw new UsageError('--url and --db exclude each other', { hint: 'leave out one of them' })
-  const token = options.token ?? around.token
-  const said = <T extends BackendOptions>(where: T): BackendOptions =>
-    token === undefined ? where : { ...where, token }
-  if (options.url !== undefined) return said({ url: options.url })
-  if (options.db !== undefined) return { db: options.db }
-  if (around.url !== undefined) return said({ url: around.url })
-  const db = around.db ?? (await (await import('./project-store.ts')).projectStore())
-  if (db !== undefined) return { db }
+  const server = (url: string): Where => ({ kind: 'server', url, token: options.token ?? around.token })
+  if (options.url !== undefined) return server(options.url)
+  if (options.db !== undefined) return { kind: 'store', store: options.db }
+  if (around.url !== undefined && options.config === undefined) return server(around.url)
+  const store = around.db ?? (await (await import('./project-store.ts')).projectStore(options.config))
+  return store === undefined ? undefined : { kind: 'store', store }
+}
+
+export async function whereOf(options: BackendOptions): Promise<Where> {
+  const where = await findWhere(options)
+  if (where !== undefined) return where
   throw new UsageError('nobody said which server or database is meant', {
     hint: 'pass --url or --db, or set EVERYTICK_URL and EVERYTICK_TOKEN, or DATABASE_URL',
   })
 }
 
 function onServer(url: string, token: string | undefined): Backend {
+  // What is refused is not repeated: it may be the address of a database, with its password.
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new UsageError(`--url is an address such as http://localhost:4410, not ${url}`)
+    throw new UsageError('--url is not the address of a server', {
+      hint: 'write it like http://localhost:4410; --db takes the address of a database',
+    })
+  if (new URL(url).username + new URL(url).password !== '')
+    throw new UsageError('--url holds a user or a password', { hint: 'pass the key of the server with --token' })
   const base = `${url.replace(/\/+$/, '')}/api/v1`
   const auth: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const send = async (request: Request): Promise<Response> => {
     try {
       return await fetch(request)
     } catch (cause) {
-      throw new UsageError(`${url} cannot be reached`, { exit: 'failed', hint: 'is the server running there?', cause })
+      throw new UsageError(`${url} cannot be reached`, {
+        code: 'SERVER_UNREACHABLE',
+        hint: 'is the server running there?',
+        cause,
+      })
     }
   }
   return backendOf({ name: url, base, headers: auth, send, close: async () => {} })
 }
 
-async function onDatabase(db: string, migrate: boolean): Promise<Backend> {
+async function onStore(store: StoreOption, older: 'migrate' | 'refuse'): Promise<Backend> {
   const [{ everytick }, { createServer }, { coreOf }] = await Promise.all([
     import('../scheduler.ts'),
     import('../server/app.ts'),
     import('../scheduler/core.ts'),
   ])
   const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-  const app = everytick({ store: db, jobs: [], foreignJobs: true, migrate, logger: quiet })
+  const app = everytick({ store, jobs: [], foreignJobs: true, migrate: older === 'migrate', logger: quiet })
   const { fetch: send } = createServer(app, { duties: false, authorize: () => ({ scope: 'admin', name: 'cli' }) })
+  const close = async (): Promise<void> => {
+    await app.stop()
+    // A store that the configuration opened is closed by nobody else.
+    if (typeof store !== 'string') await store.close()
+    await releaseFiles(store)
+  }
   // Now rather than with the first question: a database that cannot be reached says so better than a server that cannot.
-  const { name } = await coreOf(app).store()
-  return backendOf({ name, base: 'http://localhost/api/v1', headers: {}, send, close: () => app.stop() })
+  const { name } = await coreOf(app)
+    .store()
+    .catch(async (error: unknown) => {
+      await close()
+      throw error
+    })
+  return backendOf({ name, base: 'http://localhost/api/v1', headers: {}, send, close })
+}
+
+/** So that a command leaves nothing beside a SQLite file. */
+export async function releaseFiles(store: StoreOption): Promise<void> {
+  if (typeof store !== 'string' || !/^sqlite:/i.test(store)) return
+  const { releaseClosedFiles } = await import('../store/sqlite/driver.ts')
+  await releaseClosedFiles()
 }
 
 interface Line {
@@ -129,13 +175,17 @@ async function refusalOf(response: Response): Promise<UsageError> {
   const problem = (await response.json().catch(() => ({}))) as ProblemBody
   const hint = problem.hint ?? problem.errors?.find((each) => each.hint !== undefined)?.hint
   return new UsageError(problem.detail ?? `the server answered ${status}`, {
-    exit: exitOf(status),
-    ...(problem.code === undefined ? {} : { code: problem.code }),
+    ...(problem.code === undefined
+      ? { code: CODE_OF[status] ?? 'SERVER_FAILED' }
+      : { code: problem.code, otherwise: exitOfStatus(status) }),
     ...(hint === undefined ? {} : { hint }),
   })
 }
 
-function exitOf(status: number): keyof typeof EXIT {
+/** For what stands between us and the server, such as a proxy, and knows no codes. */
+const CODE_OF: Readonly<Record<number, Code>> = { 401: 'UNAUTHENTICATED', 403: 'FORBIDDEN', 404: 'NOT_FOUND' }
+
+function exitOfStatus(status: number): ExitName {
   if (status === 401 || status === 403) return 'auth'
   if (status === 404 || status === 409 || status === 412) return 'notFound'
   return status === 400 || status === 422 || status === 413 ? 'usage' : 'failed'

@@ -1,7 +1,7 @@
 /** Finds and loads the configuration file of a project, and says what is wrong with it and where; what its options mean is read by the scheduler. */
 import { existsSync, readFileSync } from 'node:fs'
-import { basename, isAbsolute, join, relative, resolve } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { isAbsolute, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { EverytickError, shown } from '../errors.ts'
 import { isJob, type Job } from '../job.ts'
 import { type DeclaredSchedule, readSchedule, type ScheduleOptions } from '../schedule-definition.ts'
@@ -9,8 +9,8 @@ import { coreOf } from '../scheduler/core.ts'
 import type { Config } from '../scheduler/define-config.ts'
 import type { EverytickOptions } from '../scheduler/settings.ts'
 import type { Everytick } from '../scheduler.ts'
-import { allowTypescript } from './typescript-hook.ts'
 import { UsageError } from './usage-error.ts'
+import { importUserModule } from './user-module.ts'
 
 export interface LoadedConfig {
   /** As a person would write it; null when there is no configuration file. */
@@ -124,9 +124,8 @@ function readJson(path: string): unknown {
 }
 
 async function importFile(path: string): Promise<Record<string, unknown>> {
-  allowTypescript()
   try {
-    return await import(pathToFileURL(path).href)
+    return await importUserModule(path)
   } catch (error) {
     throw located(error, path)
   }
@@ -144,7 +143,7 @@ export function inFile<T>(path: string | null, work: () => T): T {
 /** The same error with its place in front; what is ours keeps its code, what is not is the user's to repair. */
 function located(error: unknown, path: string): Error {
   if (error instanceof UsageError) return error
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   const place = placeOf(error, path)
   const text = message.startsWith(place) ? message : `${place}: ${message}`
   if (error instanceof EverytickError) {
@@ -153,7 +152,14 @@ function located(error: unknown, path: string): Error {
     return new EverytickError(code, text, { ...details, cause: error })
   }
   const hint = hintOf(error)
-  return new UsageError(text, { exit: 'failed', cause: error, ...(hint === null ? {} : { hint }) })
+  return new UsageError(text, { code: 'CONFIG_FAILED', cause: error, ...(hint === null ? {} : { hint }) })
+}
+
+/** Without the places that the loader adds below its first line, since ours stands in front. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const isLoaders = (error as { code?: unknown }).code === 'MODULE_NOT_FOUND' || error.message.startsWith('ParseError')
+  return isLoaders ? error.message.split('\n')[0]!.trim() : error.message
 }
 
 /** The first line of the stack that is the user's: `jobs.ts:12:5`. */
@@ -177,10 +183,7 @@ const isUsers = (file: string): boolean => {
 
 function hintOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null)?.code
-  if (code === 'ERR_MODULE_NOT_FOUND') return 'is it installed, and is the path right?'
-  if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
-    return 'enums, namespaces and parameter properties need a build step'
-  return basename(String((error as Error | null)?.name ?? '')) === 'SyntaxError'
-    ? 'the file cannot be read as it stands'
-    : null
+  if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') return 'is it installed, and is the path right?'
+  const { name = '', message = '' } = (error ?? {}) as Partial<Error>
+  return name === 'SyntaxError' || message.startsWith('ParseError') ? 'the file cannot be read as it stands' : null
 }

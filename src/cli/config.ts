@@ -45,6 +45,9 @@ export const environmentWith = (besides: Readonly<Record<string, string>>): Node
   ...besides,
 })
 
+/** XDG_CACHE_HOME: where programs of this user keep what they can make again, instead of `.cache` in the home folder. */
+export const cacheHome = (): string | undefined => process.env.XDG_CACHE_HOME || undefined
+
 const SECRET = 'EVERYTICK_SECRET_'
 const HOSTS = '_HOSTS'
 

@@ -23,7 +23,8 @@ export function configuredApp(loaded: LoadedConfig, wishes: AppWishes): Everytic
   const { app, file } = loaded
   if (app) {
     const [job] = jobs
-    const refused = db === undefined ? (Object.keys(overrides)[0] ?? (job && optionOf(job))) : 'db'
+    const [override] = Object.keys(overrides)
+    const refused = db === undefined ? (OPTIONS[override ?? ''] ?? override ?? (job && optionOf(job))) : 'db'
     if (refused === undefined) return app
     throw new UsageError(`${file} exports an app, which --${refused} cannot change any more`, {
       hint: `leave out --${refused}, or export the options of the app with defineConfig`,
@@ -34,5 +35,8 @@ export function configuredApp(loaded: LoadedConfig, wishes: AppWishes): Everytic
   const all = alongside(options.jobs, jobs)
   return inFile(file, () => everytick({ ...defaults, ...options, jobs: all, ...overrides }))
 }
+
+/** Options of the command line that are called otherwise in code. */
+const OPTIONS: Readonly<Record<string, string>> = { logger: 'log-format or --log-level' }
 
 const optionOf = ({ name }: Job): string => (name === 'command' ? 'allow-command' : name)

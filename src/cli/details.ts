@@ -1,10 +1,16 @@
 /** Writes one thing as lines of name and value; what is empty is left out, what has parts is shown as JSON. */
 import { jsonText, printable, rowsText, type View, width } from './print.ts'
 
-export function detailsText(body: Readonly<Record<string, unknown>>, view: View): string {
-  const rows = Object.entries(body)
+/** `more` are rows behind those of the fields. */
+export function detailsText(
+  body: Readonly<Record<string, unknown>>,
+  view: View,
+  more: readonly (readonly [name: string, text: string])[] = [],
+): string {
+  const fields = Object.entries(body)
     .filter(([, value]) => !isEmpty(value))
     .map(([name, value]) => [name, typeof value === 'string' ? value : jsonText(value)] as const)
+  const rows = [...fields, ...more]
   if (!view.terminal) return rowsText([], rows, view)
   const widest = Math.max(0, ...rows.map(([name]) => width(name)))
   return rows

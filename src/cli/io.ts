@@ -23,8 +23,10 @@ export const ioOf = (write: (text: string) => void): Io => ({
 })
 
 /** Does something with a backend, and closes it whatever happens. */
-export async function withBackend<T>(options: BackendOptions, work: (backend: Backend) => Promise<T>): Promise<T> {
-  const backend = await openBackend(options)
+export const withBackend = async <T>(options: BackendOptions, work: (backend: Backend) => Promise<T>): Promise<T> =>
+  closing(await openBackend(options), work)
+
+export async function closing<T>(backend: Backend, work: (backend: Backend) => Promise<T>): Promise<T> {
   try {
     return await work(backend)
   } finally {

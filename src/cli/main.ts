@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The process around the command line: arguments in, text and exit code out; what a command does is under commands/. */
 import { ownVersion, surroundings } from './config.ts'
+import { leave, openNow } from './leave.ts'
 import { createProgram, isHelpShown, isVersionQuestion } from './program.ts'
 
 const write = (text: string): void => {
@@ -16,15 +17,21 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
+const openAtStart = openNow()
+
 async function run(args: readonly string[]): Promise<number> {
+  const program = createProgram(write, args)
   try {
-    await createProgram(write, args).parseAsync([...args], { from: 'user' })
+    await program.parseAsync([...args], { from: 'user' })
     return 0
   } catch (error) {
     if (isVersionQuestion(error)) return printVersion()
     if (isHelpShown(error)) return 0
-    const { problemJson, problemOf, problemText } = await import('./problem.ts')
-    const problem = problemOf(error)
+    const [{ problemJson, problemOf, problemText, withHelp }, { calledCommand }] = await Promise.all([
+      import('./problem.ts'),
+      import('./called-command.ts'),
+    ])
+    const problem = withHelp(problemOf(error), calledCommand(program, args))
     const text = args.some((each) => each === '--json' || each.startsWith('--json='))
       ? problemJson(problem)
       : problemText(problem, surroundings().errColours)
@@ -41,3 +48,4 @@ async function printVersion(): Promise<number> {
 
 const asked = process.argv.slice(2)
 process.exitCode = await run(asked.length > 0 ? asked : ['--help'])
+await leave(openAtStart)

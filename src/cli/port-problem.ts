@@ -11,5 +11,5 @@ export function portProblem(error: unknown, port: number): unknown {
       : code === 'EACCES'
         ? [`port ${port} may not be used`, '--port 0 takes a free one']
         : [`nobody can listen there (${code})`, '--host takes an address of this machine']
-  return new UsageError(message, { exit: 'failed', hint, cause: error })
+  return new UsageError(message, { code: 'PORT_UNAVAILABLE', hint, cause: error })
 }

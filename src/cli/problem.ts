@@ -1,6 +1,7 @@
 /** Turns whatever went wrong into what the user reads and the exit code a script sees; the words come from where it was thrown. */
-import { type ErrorCode, EverytickError, type Span } from '../errors.ts'
-import { EXIT } from './exit.ts'
+import { EverytickError, type Span } from '../errors.ts'
+import type { CalledCommand } from './called-command.ts'
+import { EXIT, exitOf } from './exit.ts'
 import { coloursFor, jsonText, printable, width } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -11,22 +12,15 @@ export interface Problem {
   readonly hint?: string | undefined
   readonly source?: string | undefined
   readonly span?: Span | undefined
+  /** What prints the help of the command that was called, for mistakes on the command line. */
+  readonly help?: string | undefined
   readonly exit: number
 }
-
-/** What the user wrote was right, and could not be done all the same. */
-const FAILURES: ReadonlySet<ErrorCode> = new Set([
-  'STORE_UNREACHABLE',
-  'SCHEMA_OUTDATED',
-  'SCHEMA_TOO_NEW',
-  'SQLITE_MISSING',
-  'PACKAGE_MISSING',
-])
 
 export function problemOf(error: unknown): Problem {
   if (error instanceof EverytickError) {
     const { code, message, hint, source, span } = error
-    return { code, message, hint, source, span, exit: FAILURES.has(code) ? EXIT.failed : EXIT.usage }
+    return { code, message, hint, source, span, exit: EXIT[exitOf(code)] }
   }
   if (error instanceof UsageError)
     return { code: error.code, message: error.message, hint: error.hint, exit: error.exit }
@@ -42,17 +36,31 @@ const USAGE_CODES: Readonly<Record<string, Problem['code']>> = {
   'commander.invalidArgument': 'OPTION_INVALID',
 }
 
+/** Thrown where a group of commands is called without one of them. */
+const GROUP_ALONE = 'commander.help'
+
 /** Commander writes `error: what` and, when it has an idea, `(Did you mean x?)` on a second line. */
 function usageProblem(error: unknown): Problem | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
   if (!error.code.startsWith('commander.')) return undefined
   const [what = '', idea] = error.message.replace(/^error: /, '').split(/\n(?=\()/)
-  const hint = idea ? idea.slice(1, -1).replace('Did', 'did') : 'run everytick --help'
-  return { code: USAGE_CODES[error.code] ?? 'USAGE', message: what, hint, exit: EXIT.usage }
+  const hint = idea ? idea.slice(1, -1).replace('Did', 'did') : undefined
+  const message = error.code === GROUP_ALONE ? 'a command is missing' : what
+  return { code: USAGE_CODES[error.code] ?? 'USAGE', message, hint, exit: EXIT.usage }
 }
 
-export function problemJson({ code, message, hint, span }: Problem): string {
-  return `${jsonText({ code, message, hint: hint ?? null, span: span ?? null })}\n`
+/** Mistakes in what was typed, which the help of the command clears up. */
+const TYPED_WRONG: ReadonlySet<string> = new Set(['USAGE', 'OPTION_UNKNOWN', 'OPTION_INVALID'])
+
+/** The same problem with a pointer to the help of the command, where that helps. */
+export function withHelp(problem: Problem, { name, subcommands }: CalledCommand): Problem {
+  if (!TYPED_WRONG.has(problem.code)) return problem
+  const commands = subcommands.length > 0 ? `its commands: ${subcommands.join(', ')}` : undefined
+  return { ...problem, hint: problem.hint ?? commands, help: `${name} --help` }
+}
+
+export function problemJson({ code, message, hint, span, help }: Problem): string {
+  return `${jsonText({ code, message, hint: hint ?? null, span: span ?? null, ...(help && { help }) })}\n`
 }
 
 /** The message, the refused text with carets under the spot, and what to do next. */
@@ -67,5 +75,6 @@ export function problemText(problem: Problem, wantColours: boolean): string {
     const carets = '^'.repeat(Math.max(1, width(printable(source.slice(span[0], span[1])))))
     lines.push(`  ${printable(source)}`, `  ${before}${red(carets)}${hint && `   ${hint}`}`)
   } else if (hint) lines.push(`  ${dim(hint.charAt(0).toUpperCase() + hint.slice(1))}`)
+  if (problem.help !== undefined) lines.push(`  ${dim(`Help: ${problem.help}`)}`)
   return `${lines.join('\n')}\n`
 }

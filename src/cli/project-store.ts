@@ -1,13 +1,20 @@
 /** Which database the project in this folder keeps, for commands that were told of none: that of its configuration, else that of `everytick dev`. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { CONFIG_FILES, loadConfig } from './config-file.ts'
+import type { StoreOption } from '../open-store.ts'
+import { coreOf } from '../scheduler/core.ts'
+import { CONFIG_FILES, type LoadedConfig, loadConfig } from './config-file.ts'
 
 /** What `everytick dev` keeps its runs in, where nothing else was said. */
 export const DEV_FILE = join('.everytick', 'dev.db')
 
-export async function projectStore(): Promise<string | undefined> {
-  const store = CONFIG_FILES.some((name) => existsSync(name)) ? (await loadConfig()).options.store : undefined
-  if (typeof store === 'string') return store
+/** `config`: the configuration file that was named; the one in this folder otherwise. */
+export async function projectStore(config?: string): Promise<StoreOption | undefined> {
+  const isConfigured = config !== undefined || CONFIG_FILES.some((name) => existsSync(name))
+  const store = isConfigured ? storeOf(await loadConfig(config)) : undefined
+  if (store !== undefined) return store
   return existsSync(DEV_FILE) ? `sqlite:${DEV_FILE}` : undefined
 }
+
+const storeOf = ({ app, options }: LoadedConfig): StoreOption | undefined =>
+  app ? coreOf(app).settings.store : options.store

@@ -1,4 +1,5 @@
-/** Reads the numbers that commands take as options. */
+/** Reads the numbers and durations that commands take as options. */
+import { readDuration } from '../options.ts'
 import { UsageError } from './usage-error.ts'
 
 export function readPort(text: string): number {
@@ -13,4 +14,13 @@ export function readSeconds(text: string | undefined): number | undefined {
   const seconds = Number(text)
   if (text.trim() !== '' && seconds > 0 && seconds <= 1_000_000) return seconds
   throw new UsageError(`--seconds takes a positive number, not ${text}`)
+}
+
+/** How long runs in progress may take when the process is asked to end. */
+export const readDrain = (text: string): number => readDuration(text, '--drain')
+
+/** As `concurrency` in code; how much is too much is decided there. */
+export function readConcurrency(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw new UsageError(`--concurrency takes a whole number from 1 on, not ${text}`, { code: 'OPTION_INVALID' })
 }

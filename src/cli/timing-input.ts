@@ -4,6 +4,7 @@ import { EverytickError } from '../errors.ts'
 import type { Fold, Gap } from '../schedule/clock-change.ts'
 import { type CronOptions, parseCron } from '../schedule/cron.ts'
 import { readInstant } from '../schedule/instant.ts'
+import { refuseNever } from '../schedule/never.ts'
 import { type TimeZone, timeZone } from '../schedule/time-zone.ts'
 import type { Timing } from '../schedule/timing.ts'
 import { systemClock } from '../time/clock.ts'
@@ -29,12 +30,14 @@ export function readTimingInput(words: readonly string[], options: TimingOptions
   const { tz = 'UTC', gap, fold, seed } = options
   const zone = timeZone(tz)
   const dst = { ...(gap && { gap }), ...(fold && { fold }) }
+  const from = readFrom(options.from)
   const timing = readWords(words, { timezone: zone.name, dst, ...(seed !== undefined && { seed }) })
-  return { timing, zone, from: readFrom(options.from) }
+  refuseNever(timing, from)
+  return { timing, zone, from }
 }
 
 /** An expression without quotes arrives as several words, which is fine as long as the shell found no files for its stars. */
-function readWords(words: readonly string[], options: CronOptions): Timing {
+function readWords(words: readonly string[], options: CronOptions): ReturnType<typeof parseCron> {
   try {
     return parseCron(words.join(' '), options)
   } catch (error) {

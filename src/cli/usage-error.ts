@@ -1,14 +1,24 @@
-/** What the command line itself refuses, or a server refused it, with the exit code that a script sees. */
-import { EXIT } from './exit.ts'
+/** What the command line itself refuses, or a server refused it, with the exit status that belongs to its code. */
+import { type Code, EXIT, type ExitName, exitOf } from './exit.ts'
 
-export interface UsageDetails {
-  /** `usage` when absent. */
-  readonly exit?: keyof typeof EXIT
-  /** `USAGE` when absent; otherwise what a server called it. */
-  readonly code?: string
+interface Details {
   readonly hint?: string
   readonly cause?: unknown
 }
+
+/** `USAGE` when there is no code. */
+interface KnownCode extends Details {
+  readonly code?: Code
+}
+
+/** The code a server answered with. */
+interface AnsweredCode extends Details {
+  readonly code: string
+  /** The exit status when the server is newer and our table does not have its code. */
+  readonly otherwise: ExitName
+}
+
+export type UsageDetails = KnownCode | AnsweredCode
 
 export class UsageError extends Error {
   override readonly name = 'UsageError'
@@ -16,9 +26,10 @@ export class UsageError extends Error {
   readonly code: string
   readonly hint: string | undefined
 
-  constructor(message: string, { exit = 'usage', code = 'USAGE', hint, cause }: UsageDetails = {}) {
+  constructor(message: string, details: UsageDetails = {}) {
+    const { code = 'USAGE', hint, cause } = details
     super(message, cause === undefined ? undefined : { cause })
-    this.exit = EXIT[exit]
+    this.exit = EXIT[exitOf(code, 'otherwise' in details ? details.otherwise : 'usage')]
     this.code = code
     this.hint = hint
   }

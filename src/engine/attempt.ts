@@ -2,13 +2,14 @@
 import { toJsonText } from '../json.ts'
 import type { Fact } from '../observe/fact.ts'
 import type { AttemptSpan, Tracer } from '../observe/tracer.ts'
-import { type Ended, type Outcome, settle } from '../run/settle.ts'
+import { type Ended, type Outcome, settle, type Verdict } from '../run/settle.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
 import { type ContextTools, type JobContext, RunContext } from './context.ts'
 import type { Endings } from './endings.ts'
 import type { Held, SettleAnswer } from './grants.ts'
 import type { HandingOver, HandOverAnswer } from './hand-over.ts'
+import type { LateFinish } from './late-finish.ts'
 import { outcomeOfThrown } from './outcome.ts'
 import { report } from './report.ts'
 import type { RetryBudgets } from './retry-budgets.ts'
@@ -30,6 +31,7 @@ export interface AttemptOptions extends ContextTools {
   readonly timers: Timers
   readonly settler: Settler
   readonly handOver: HandingOver['add']
+  readonly lateFinish: LateFinish['add']
   readonly budgets: RetryBudgets
   readonly workerId: string
   readonly random: () => number
@@ -53,7 +55,21 @@ const RETURNED_NOTHING: Outcome = { kind: 'returned', result: null }
  * promise: thousands of such runs a second pass here.
  */
 export function createAttempt(options: AttemptOptions, slots: Slots): (held: Held) => void {
-  const { jobs, clock, timers, random, settler, handOver, budgets, workerId, runLog, onFact, onEnd, tracer } = options
+  const {
+    jobs,
+    clock,
+    timers,
+    random,
+    settler,
+    handOver,
+    lateFinish,
+    budgets,
+    workerId,
+    runLog,
+    onFact,
+    onEnd,
+    tracer,
+  } = options
   /** Of attempts under way; stays empty when nobody follows them. */
   const spans = new Map<Held, AttemptSpan>()
 
@@ -79,12 +95,19 @@ export function createAttempt(options: AttemptOptions, slots: Slots): (held: Hel
   }
 
   const settleAs = (held: Held, outcome: Outcome): void => {
-    const { run } = held
-    const cancelled = held.stopped === 'cancelled'
-    const attempted = cancelled ? { attempt: run.attempt, policy: run.policy, cancelRequested: true } : run
-    held.verdict = budgets.spend(run.queue, settle(attempted, outcome, random()))
+    held.verdict = budgets.spend(held.run.queue, verdictOn(held, outcome))
     held.onSettled = settled
     settler.add(held)
+  }
+
+  const verdictOn = ({ run, stopped }: Held, outcome: Outcome): Verdict => {
+    const { attempt, policy } = run
+    return settle(stopped === 'cancelled' ? { attempt, policy, cancelRequested: true } : run, outcome, random())
+  }
+
+  /** Work that ends by throwing has done what its signal asked for; work that is done may leave no other trace. */
+  const endLate = (held: Held, outcome: Ended): void => {
+    if (outcome.kind === 'returned' || outcome.kind === 'discarded') lateFinish(held, verdictOn(held, outcome))
   }
 
   const handedOver = (held: Held, answer: HandOverAnswer): void => {
@@ -96,7 +119,7 @@ export function createAttempt(options: AttemptOptions, slots: Slots): (held: Hel
     onFact({ kind: answer === 'handed_over' ? 'run.handed_over' : 'run.refused', run })
     slots.settled(held)
   }
-  const watching = { clock, timers, end }
+  const watching = { clock, timers, end, endLate }
 
   const follow = (tracer: Tracer, job: EngineJob, { held, ctx }: Begun): Ended | Promise<Ended> => {
     const span = tracer.begin(held.run)

@@ -136,8 +136,8 @@ export class RunContext implements JobContext {
   }
 
   get completionToken(): JobContext['completionToken'] {
-    const { id: runId, fence } = this.#held.run
-    return async () => completionTokenOf(await this.#tools.completionKey(), { runId, fence })
+    const { id: runId, fence, claimId } = this.#held.run
+    return async () => completionTokenOf(await this.#tools.completionKey(), { runId, fence, claimId: claimId ?? '' })
   }
 
   get idempotencyKey(): string {

@@ -4,7 +4,8 @@ import type { Endings } from './endings.ts'
 import type { EngineOptions } from './engine-options.ts'
 import { createJanitor } from './janitor.ts'
 import { everybodyLeads, type Leadership, leadership } from './leadership.ts'
-import { createPlanner, type Planner } from './planner.ts'
+import { createPlanner, type Planner, type PlannerLeadership } from './planner.ts'
+import { plannerShards } from './planner-shards.ts'
 import { POLL_MS, type PollMs } from './poll.ts'
 import { createReaper } from './reaper.ts'
 
@@ -35,27 +36,51 @@ export function createDuties(options: DutyOptions): Duties {
   const { store, clock, workerId, lookaheadMs, retention, random, pollMs, onFact, onEnd } = options
   const lead = (name: string, leaseMs: number): Leadership =>
     leadership({ locks: store.locks, clock, name, holder: workerId, leaseMs })
+  const planning = (): PlannerLeadership => {
+    if (options.planner === 'all') return everybodyLeads
+    // Where one writer has to wait for the other, a second planner is no gain.
+    const isSharded = options.planner === 'sharded' && store.planning.recordsAtOnce > 1
+    if (!isSharded) return lead('planner', PLANNER_LEASE_MS)
+    return plannerShards({ locks: store.locks, clock, holder: workerId, leaseMs: PLANNER_LEASE_MS })
+  }
   const leaders = {
-    planner: options.planner === 'all' ? everybodyLeads : lead('planner', PLANNER_LEASE_MS),
+    planner: planning(),
     reaper: lead('reaper', DUTY_LEASE_MS),
     janitor: lead('janitor', JANITOR_LEASE_MS),
     backfills: lead('backfills', DUTY_LEASE_MS),
   }
-  const planner = createPlanner({ planning: store.planning, leadership: leaders.planner, lookaheadMs, onFact })
+  const { planning: schedules, failovers } = store
+  const planner = createPlanner({ planning: schedules, failovers, leadership: leaders.planner, lookaheadMs, onFact })
+  /** Emits what changed in a pass about who does the task. */
+  const observed = (task: keyof typeof leaders, pass: () => Promise<number>): (() => Promise<number>) => {
+    let led = false
+    return async () => {
+      try {
+        return await pass()
+      } finally {
+        const { leading: leads } = leaders[task]
+        if (leads !== led) onFact({ kind: 'leadership.changed', task, leads })
+        led = leads
+      }
+    }
+  }
+  const reaper = createReaper({ claims: store.claims, leadership: leaders.reaper, workerId, random, onEnd, onFact })
+  const janitor = createJanitor({ store, leadership: leaders.janitor, retention, onFact })
+  const backfiller = createBackfiller({ store, leadership: leaders.backfills, pollMs, onStep: options.onBackfillStep })
   return {
     planner: {
-      async pass() {
+      pass: observed('planner', async () => {
         const beganAt = clock.elapsed()
         const delayMs = await planner.pass()
         if (leaders.planner.leading) onFact({ kind: 'planner.passed', durationMs: clock.elapsed() - beganAt })
         // Who stands by, and who may not hear of a new schedule, looks as often as it says.
         const patient = delayMs >= POLL_MS && leaders.planner.leading && pollMs() > POLL_MS
         return patient ? Math.max(delayMs, Math.min(PLANNER_POLL_MS, lookaheadMs / 4)) : delayMs
-      },
+      }),
     },
-    reaper: createReaper({ claims: store.claims, leadership: leaders.reaper, workerId, random, onEnd, onFact }),
-    janitor: createJanitor({ upkeep: store.upkeep, leadership: leaders.janitor, retention }),
-    backfiller: createBackfiller({ store, leadership: leaders.backfills, pollMs, onStep: options.onBackfillStep }),
+    reaper: { pass: observed('reaper', reaper.pass) },
+    janitor: { pass: observed('janitor', janitor.pass) },
+    backfiller: { pass: observed('backfills', backfiller.pass) },
     release: () => Promise.allSettled(Object.values(leaders).map((leader) => leader.release())),
   }
 }

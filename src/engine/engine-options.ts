@@ -20,8 +20,8 @@ export interface EngineOptions {
   readonly host: { readonly name: string; readonly pid: number }
   readonly leaseMs: number
   readonly lookaheadMs: number
-  /** Whether one process plans while the others stand by, which is so when absent, or all of them plan. */
-  readonly planner?: 'leader' | 'all'
+  /** Whether one process plans while the others stand by, which is so when absent, each plans its share, or each plans everything. */
+  readonly planner?: 'leader' | 'sharded' | 'all'
   readonly retention: Retention
   readonly onFact: (fact: Fact) => void
   /** Told of every attempt; absent when nobody follows them. */

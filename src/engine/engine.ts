@@ -1,10 +1,12 @@
 /** Puts the loops of one process together and gives them one life: start, stop with a drain, crash; each loop is a file of its own. */
 
 import { EverytickError } from '../errors.ts'
-import type { Verdict } from '../run/settle.ts'
+import type { Run } from '../run/run.ts'
+import { RETURNED, type Verdict } from '../run/settle.ts'
 import { systemTimers } from '../time/timers.ts'
 import { createAttempt } from './attempt.ts'
 import { createBeat } from './beat.ts'
+import { createBegunCounts } from './begun.ts'
 import { createCompletionKey } from './completion-key.ts'
 import { createDuties } from './duties.ts'
 import { createEndings } from './endings.ts'
@@ -14,6 +16,8 @@ import { createGrants, type Held, type SettleAnswer } from './grants.ts'
 import { createHandOver } from './hand-over.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { createLanes } from './lanes.ts'
+import { createLateFinish } from './late-finish.ts'
+import { createLeaseWatch } from './lease-watch.ts'
 import { createLoop, type Loop } from './loop.ts'
 import { pollOf } from './poll.ts'
 import { setUpQueues } from './queue-setup.ts'
@@ -21,7 +25,10 @@ import { createRetryBudgets } from './retry-budgets.ts'
 import { createRunLog } from './run-log.ts'
 import { createSettler } from './settler.ts'
 import { createUnderWay } from './under-way.ts'
-import { createWorker } from './worker.ts'
+import { createWorker, type SlotUsage } from './worker.ts'
+
+/** After a database did not take the count of runs that are about to begin. */
+const BEGIN_RETRY_MS = 1000
 
 export type { EngineOptions, Role } from './engine-options.ts'
 
@@ -32,6 +39,8 @@ export interface Engine {
   stop(options?: { readonly drainMs?: number }): Promise<void>
   /** Everything due now is planned, carried out and settled: for tests on a clock that stands still. */
   settled(): Promise<void>
+  /** Empty for an engine that only plans. */
+  slots(): readonly SlotUsage[]
   /** Forgets everything at once, as a killed process would. */
   crash(): void
 }
@@ -43,21 +52,30 @@ const QUIET_TURNS = 400
 /** A write takes some thousands of them; one that takes more waits for something else. */
 const WRITING_TURNS = 20_000
 
+const runsOf = (grants: readonly Held[]): Run[] => grants.map(({ run }) => run)
+
 export function createEngine(options: EngineOptions): Engine {
   const { store, clock, workerId, leaseMs, roles, onFact } = options
   const timers = options.timers ?? systemTimers
   const random = options.random ?? Math.random
   const onError = (where: string) => (error: unknown, retryInMs: number) =>
     onFact({ kind: 'engine.error', where, error, retryInMs })
+  const onRecovery = (where: string) => () => onFact({ kind: 'engine.recovered', where })
 
   const pollMs = pollOf(store.wake)
   const grants = createGrants()
-  const heartbeat = createHeartbeat({ claims: store.claims, clock, grants, leaseMs, onFact })
+  const begun = createBegunCounts(clock)
+  const leaseWatch = createLeaseWatch({ clock, timers, grants, leaseMs, onFact })
+  const heartbeat = createHeartbeat({ claims: store.claims, clock, grants, leaseMs, begun, leaseWatch, onFact })
   const { claims, history } = store
-  const settler = createSettler({ claims, history, timers, workerId, onError: onError('settle') })
+  const settler = createSettler({
+    ...{ claims, history, timers, workerId, begun },
+    ...{ onError: onError('settle'), onRecovery: onRecovery('settle') },
+  })
   const handOver = createHandOver({ claims, history, clock, timers, onError: onError('hand-over') })
   const runLog = createRunLog({ logs: store.logs, clock, timers, onError: onError('logs') })
   const underWay = createUnderWay()
+  const lateFinish = createLateFinish({ settler, underWay, onFact })
   /** Grows with everything from which something may follow. */
   let moves = 0
 
@@ -91,6 +109,12 @@ export function createEngine(options: EngineOptions): Engine {
     claims,
     clock,
     grants,
+    begun,
+    onError(error) {
+      onError('begin')(error, BEGIN_RETRY_MS)
+      // No slot need be busy whose end would wake the worker.
+      timers.set(BEGIN_RETRY_MS, () => loops.worker?.wake())
+    },
     queues: options.queues,
     workerId,
     leaseMs,
@@ -107,12 +131,14 @@ export function createEngine(options: EngineOptions): Engine {
     {
       ...{ ...options, timers, random, heartbeat, settler, budgets, runLog, onEnd },
       handOver: handOver.add,
+      lateFinish: lateFinish.add,
       completionKey: createCompletionKey(() => store.documents),
     },
     {
       ended: worker.slots.ended,
       settled(held) {
         worker.slots.settled(held)
+        lateFinish.settled(held)
         underWay.end()
       },
     },
@@ -122,7 +148,17 @@ export function createEngine(options: EngineOptions): Engine {
   const beat = createBeat(options, { busy: () => worker.busy, onDrain: () => void drain() })
 
   const loop = (where: string, pass: () => Promise<number>): Loop =>
-    createLoop({ timers, pass, onError: onError(where) })
+    createLoop({ timers, pass, onError: onError(where), onRecovery: onRecovery(where) })
+  let isClaimUnanswered = false
+  const claim = async (): Promise<number> => {
+    // The store may carry out a claim whose answer is lost, and those runs then wait for a lease to end. One lost answer is enough.
+    if (isClaimUnanswered) await store.now()
+    isClaimUnanswered = true
+    const nextMs = await worker.pass()
+    isClaimUnanswered = false
+    leaseWatch.begin()
+    return nextMs
+  }
   const schedules = roles.includes('scheduler')
   const works = roles.includes('worker')
   const loops: Record<string, Loop | undefined> = {
@@ -131,13 +167,14 @@ export function createEngine(options: EngineOptions): Engine {
     janitor: schedules ? loop('janitor', duties.janitor.pass) : undefined,
     backfiller: schedules ? loop('backfiller', duties.backfiller.pass) : undefined,
     lanes: works ? loop('lanes', lanes.pass) : undefined,
-    worker: works ? loop('worker', worker.pass) : undefined,
+    worker: works ? loop('worker', claim) : undefined,
     heartbeat: works ? loop('heartbeat', heartbeat.pass) : undefined,
     beat: loop('beat', beat.pass),
   }
   const stopLoops = (...names: string[]): Promise<unknown> => Promise.all(names.map((name) => loops[name]?.stop()))
 
   let unlisten: (() => Promise<void>) | null = null
+  let unwatch = (): void => {}
   let life: 'new' | 'started' | 'stopped' = 'new'
   let stopping: Promise<void> | null = null
 
@@ -145,14 +182,20 @@ export function createEngine(options: EngineOptions): Engine {
     await Promise.all([drain(), unlisten?.(), stopLoops('planner', 'reaper', 'janitor', 'backfiller')])
     await patience(drainMs)
     const error = new EverytickError('NOT_STARTED', 'the worker is stopping')
+    const interrupted = grants.all().filter(({ verdict, leaving }) => verdict === null && !leaving)
     for (const held of grants.all()) held.stop('stopping', error)
     // With the database away there is nobody to tell; the leases end by themselves, and others go on.
     await patience(LAST_WORDS_MS)
+    const unwritten = grants.all().filter(({ verdict }) => verdict !== null)
+    if (interrupted.length + unwritten.length > 0)
+      onFact({ kind: 'stop.incomplete', drainMs, interrupted: runsOf(interrupted), unwritten: runsOf(unwritten) })
     settler.crash()
     handOver.crash()
     await atMost(LAST_WORDS_MS, runLog.stop())
     await stopLoops('lanes', 'heartbeat', 'beat')
+    leaseWatch.stop()
     await Promise.allSettled([duties.release(), store.workers.leave(workerId)])
+    unwatch()
   }
 
   /** Claims and begins nothing more, and leaves what runs alone. */
@@ -165,8 +208,7 @@ export function createEngine(options: EngineOptions): Engine {
 
   /** Nothing more is begun; what never was goes back, also what may happen at most once, because it has not happened. */
   const handBack = (): void => {
-    const verdict = { kind: 'again', delayMs: 0, reason: 'released', counts: false, error: null } as const
-    for (const held of worker.close()) giveUp(held, verdict)
+    for (const held of worker.close()) giveUp(held, RETURNED)
   }
 
   /** Hands back or ends a run that was granted and never begun. */
@@ -204,6 +246,7 @@ export function createEngine(options: EngineOptions): Engine {
       life = 'started'
       try {
         await setUpQueues(store.queues, options.queues)
+        unwatch = store.failovers.onFailover((failover) => onFact({ kind: 'store.failed_over', failover }))
         unlisten = await store.wake.listen(({ kind }) => {
           if (kind === 'runs' || kind === 'all') {
             loops.worker?.wake()
@@ -218,6 +261,7 @@ export function createEngine(options: EngineOptions): Engine {
         })
       } catch (error) {
         life = 'new'
+        unwatch()
         throw error
       }
       for (const each of Object.values(loops)) each?.start()
@@ -237,19 +281,22 @@ export function createEngine(options: EngineOptions): Engine {
         await duties.reaper.pass()
         if (works) await lanes.sweep()
         if (schedules) await duties.backfiller.pass()
-        if (works) await worker.pass()
+        if (works) await claim()
         for (let turn = 0; turn < QUIET_TURNS && underWay.count > 0; turn++) await new Promise(setImmediate)
         for (let turn = 0; turn < WRITING_TURNS && settler.isWriting(); turn++) await new Promise(setImmediate)
         await runLog.idle()
       }
     },
+    slots: () => (works ? worker.usage() : []),
     crash() {
       life = 'stopped'
       settler.crash()
       handOver.crash()
       runLog.crash()
       worker.close()
+      leaseWatch.stop()
       void stopLoops(...Object.keys(loops))
+      unwatch()
       void unlisten?.()
     },
   }

@@ -1,6 +1,7 @@
 /** The runs this worker holds right now, with the local end of each lease; who renews and who executes them is decided elsewhere. */
 import type { Progress, Run } from '../run/run.ts'
 import type { Verdict } from '../run/settle.ts'
+import type { AheadClaim } from './begun.ts'
 
 /** Whether a verdict counted: it does not when the lease was another's by then. */
 export type SettleAnswer = 'accepted' | 'refused'
@@ -20,6 +21,8 @@ export class Held {
   startedAt = 0
   tookMs = 0
   progress: Progress | null = null
+  /** Its claim and its place in it, when the claim was made ahead. */
+  ahead: { readonly claim: AheadClaim; readonly place: number } | null = null
   /** What is to be written; once it is there the work is over, and there is nobody left to tell to stop. */
   verdict: Verdict | null = null
   /** Called when the verdict is written, or refused. */

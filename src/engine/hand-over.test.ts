@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest'
+import type { Fact } from '../observe/fact.ts'
 import type { Run } from '../run/run.ts'
 import type { ClaimStore } from '../store/contract/claims.ts'
 import type { HistoryStore } from '../store/contract/history.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
+import { systemTimers } from '../time/timers.ts'
+import { createBegunCounts } from './begun.ts'
 import { Held } from './grants.ts'
 import { createHandOver, type HandOverAnswer } from './hand-over.ts'
 import { createHeartbeat } from './heartbeat.ts'
+import { createLeaseWatch } from './lease-watch.ts'
 
 type HandOver = ClaimStore['handOver']
 const accept: HandOver = async (list) => list.map(() => 'accepted')
@@ -73,12 +77,14 @@ describe('handing over', () => {
       await answered(1)
       return { now: 0, lost: ['a'], cancelling: [] }
     }
+    const grants = { all: () => [held], size: 1, add: () => held, remove: () => {} }
+    const [clock, leaseMs] = [fakeClock(0), 3000]
+    const onFact = ({ kind }: Fact) => lost.push(kind)
     const heartbeat = createHeartbeat({
+      ...{ grants, clock, leaseMs, onFact },
       claims: { renew } as Partial<ClaimStore> as ClaimStore,
-      grants: { all: () => [held], size: 1, add: () => held, remove: () => {} },
-      clock: fakeClock(0),
-      leaseMs: 3000,
-      onFact: ({ kind }) => lost.push(kind),
+      leaseWatch: createLeaseWatch({ ...{ grants, clock, leaseMs, onFact }, timers: systemTimers }),
+      begun: createBegunCounts(clock),
     })
     await heartbeat.pass()
     expect({ lost, stopped: held.stopped }).toEqual({ lost: [], stopped: null })

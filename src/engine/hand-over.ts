@@ -40,16 +40,17 @@ export function createHandOver({ claims, history, clock, timers, onError }: Hand
 
   /** It may have been completed before we came to say that we leave it: then all is well. */
   const refusedOf = async ({ held }: Leaving): Promise<HandOverAnswer> => {
-    const { id, fence } = held.run
+    const { id, fence, claimId } = held.run
     const run = await history.run(id)
     if (run?.fence !== fence) return 'refused'
+    if (run.state === 'running' && run.claimId !== claimId) return 'refused'
     if (run.state === 'running') return run.cancelRequested ? 'cancelling' : 'refused'
     return held.leaseEndsAt > clock.elapsed() ? 'handed_over' : 'refused'
   }
 
   const write = async (group: readonly Leaving[], waitMs: number): Promise<void> => {
     const answers = await claims.handOver(
-      group.map(({ held: { run } }) => ({ id: run.id, fence: run.fence })),
+      group.map(({ held: { run } }) => ({ id: run.id, fence: run.fence, claimId: run.claimId })),
       waitMs,
     )
     const found: HandOverAnswer[] = []

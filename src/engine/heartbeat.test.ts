@@ -3,8 +3,11 @@ import type { Fact } from '../observe/fact.ts'
 import type { Store } from '../store/contract/store.ts'
 import { openSqlite } from '../store/sqlite/store.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
+import { systemTimers } from '../time/timers.ts'
+import { createBegunCounts } from './begun.ts'
 import { createGrants, type Held } from './grants.ts'
 import { createHeartbeat } from './heartbeat.ts'
+import { createLeaseWatch } from './lease-watch.ts'
 
 const LEASE = 10_000
 const clock = fakeClock(1_000_000)
@@ -33,19 +36,22 @@ async function granted() {
   await store.runs.enqueue([{ ...run, ...rest, policy }])
   const { runs } = await store.claims.claim({ workerId: 'w', leaseMs: LEASE, wanted: [{ queue: 'default', limit: 1 }] })
   const grants = createGrants()
-  const heartbeat = createHeartbeat({
-    claims: store.claims,
-    clock,
-    grants,
-    leaseMs: LEASE,
-    onFact: (fact) => facts.push(fact),
-  })
+  const onFact = (fact: Fact) => facts.push(fact)
+  const leaseWatch = createLeaseWatch({ clock, timers: systemTimers, grants, leaseMs: LEASE, onFact })
+  const begun = createBegunCounts(clock)
+  const heartbeat = createHeartbeat({ claims: store.claims, clock, grants, leaseMs: LEASE, begun, leaseWatch, onFact })
   return { held: grants.add(runs[0]!, clock.elapsed() + LEASE), heartbeat }
 }
 
 const settle = ({ run }: Held) =>
   store.claims.settle([
-    { id: run.id, fence: run.fence, workerId: 'w', verdict: { kind: 'final', state: 'succeeded', result: null } },
+    {
+      id: run.id,
+      fence: run.fence,
+      claimId: run.claimId,
+      workerId: 'w',
+      verdict: { kind: 'final', state: 'succeeded', result: null },
+    },
   ])
 
 describe('a heartbeat', () => {
@@ -56,6 +62,19 @@ describe('a heartbeat', () => {
     }
     expect(held.stopped).toBeNull()
     expect(await store.claims.expired(10)).toEqual([])
+  })
+
+  it('renews at half of the lease, and what only waits to be written while it has little left', async () => {
+    const { held, heartbeat } = await granted()
+    expect(await heartbeat.pass()).toBe(LEASE / 2)
+    held.verdict = { kind: 'final', state: 'succeeded', result: null }
+    facts = []
+    clock.moveBy(LEASE * 0.3)
+    await heartbeat.pass()
+    expect(facts).toEqual([])
+    clock.moveBy(LEASE * 0.1)
+    await heartbeat.pass()
+    expect(facts).toEqual([{ kind: 'leases.renewed', count: 1 }])
   })
 
   it('tells the work to stop when the grant is gone', async () => {

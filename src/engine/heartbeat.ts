@@ -1,15 +1,27 @@
-/** Keeps this worker's leases alive in one write at a third of the lease, and tells work to stop when its lease is gone. */
+/** Keeps this worker's leases alive in one write at half of the lease; what ran out here is ended by `lease-watch.ts`. */
 import { EverytickError } from '../errors.ts'
 import type { Fact } from '../observe/fact.ts'
 import type { ClaimStore } from '../store/contract/claims.ts'
 import type { Clock } from '../time/clock.ts'
+import type { BegunCounts } from './begun.ts'
 import type { Grants, Held } from './grants.ts'
+import type { LeaseWatch } from './lease-watch.ts'
+
+/**
+ * When a lease is renewed, as a share of its length. Later renewals make shorter leases as cheap, and a short lease is what a killed worker's runs
+ * wait for. What is left is time for a renewal that fails and one more try: docs/decisions/0033.
+ */
+const RENEWED_AT = 1 / 2
+/** With so much of its lease left, what only waits to be written needs no renewal before the next pass. */
+const RESTING = 2 / 3
 
 export interface HeartbeatOptions {
   readonly claims: ClaimStore
   readonly clock: Clock
   readonly grants: Grants
   readonly leaseMs: number
+  readonly begun: BegunCounts
+  readonly leaseWatch: Pick<LeaseWatch, 'check' | 'lose'>
   readonly onFact: (fact: Fact) => void
 }
 
@@ -19,28 +31,27 @@ export interface Heartbeat {
   renew(held: readonly Held[], leaseMs: number): Promise<boolean>
 }
 
-export function createHeartbeat({ claims, clock, grants, leaseMs, onFact }: HeartbeatOptions): Heartbeat {
-  const lose = (held: Held): void => {
-    // A verdict, or a hand-over, that was written while we asked is no lease lost; what came too late will be refused, and say so.
-    if (held.verdict || held.leaving) return
-    const { run } = held
-    const message = `the lease of run ${run.id} ended; another worker may hold it, and this result will be refused`
-    const error = new EverytickError('LEASE_LOST', message, {
-      hint: 'block the event loop less, or call ctx.extendLease()',
-    })
-    if (held.stop('lease_lost', error)) onFact({ kind: 'run.lease_lost', run })
-  }
-
+export function createHeartbeat({
+  claims,
+  clock,
+  grants,
+  leaseMs,
+  begun,
+  leaseWatch,
+  onFact,
+}: HeartbeatOptions): Heartbeat {
   const renew = async (held: readonly Held[], forMs: number): Promise<boolean> => {
     // Measured before the question, so that the local end is never later than the store's.
     const askedAt = clock.elapsed()
-    const renewals = held.map(({ run, progress }) => ({ id: run.id, fence: run.fence, progress }))
-    const { lost, cancelling } = await claims.renew(forMs, renewals)
+    const counts = begun.unreported()
+    const renewals = held.map(({ run, progress }) => ({ id: run.id, fence: run.fence, claimId: run.claimId, progress }))
+    const { lost, cancelling } = await claims.renew(forMs, renewals, counts)
+    begun.reported(counts)
     const gone = new Set(lost)
     const unwanted = new Set(cancelling)
     if (held.length > gone.size) onFact({ kind: 'leases.renewed', count: held.length - gone.size })
     for (const grant of held) {
-      if (gone.has(grant.run.id)) lose(grant)
+      if (gone.has(grant.run.id)) leaseWatch.lose(grant)
       else grant.leaseEndsAt = Math.max(grant.leaseEndsAt, askedAt + forMs)
       if (unwanted.has(grant.run.id)) {
         grant.stop('cancelled', new EverytickError('RUN_CANCELLED', `run ${grant.run.id} was cancelled`))
@@ -49,24 +60,18 @@ export function createHeartbeat({ claims, clock, grants, leaseMs, onFact }: Hear
     return gone.size === 0
   }
 
-  /** Its verdict is on the way, and would have to wait for the renewal; only one that is long on the way needs its lease. */
+  /** Its verdict is on the way, and would have to wait for the renewal; only one that might still be on the way at the next pass needs its lease. */
   const isBeingWritten = ({ verdict, leaseEndsAt }: Held, now: number): boolean =>
-    verdict !== null && leaseEndsAt - now > leaseMs / 2
+    verdict !== null && leaseEndsAt - now > leaseMs * RESTING
 
   return {
     renew,
     async pass() {
-      const startedAt = clock.elapsed()
-      const open = grants.all().filter(({ stopped }) => stopped !== 'lease_lost')
-      const renewed = open.filter((held) => !isBeingWritten(held, startedAt))
-      try {
-        if (renewed.length > 0) await renew(renewed, leaseMs)
-      } finally {
-        // Also when the store is away: a lease that ran out here is nobody's promise any more.
-        const now = clock.elapsed()
-        for (const grant of open) if (grant.leaseEndsAt <= now) lose(grant)
-      }
-      return leaseMs / 3
+      leaseWatch.check()
+      const now = clock.elapsed()
+      const renewed = grants.all().filter((held) => held.stopped !== 'lease_lost' && !isBeingWritten(held, now))
+      if (renewed.length > 0) await renew(renewed, leaseMs)
+      return leaseMs * RENEWED_AT
     },
   }
 }

@@ -1,23 +1,58 @@
-/** Forgets what is older than its retention, in bounded steps, on one node at a time. */
-import type { Retention, UpkeepStore } from '../store/contract/upkeep.ts'
+/** Forgets what is older than its retention, in bounded steps, on one node at a time; and writes down that it does, or why it cannot. */
+import type { Fact } from '../observe/fact.ts'
+import type { Store } from '../store/contract/store.ts'
+import type { Retention } from '../store/contract/upkeep.ts'
+import { markCleanup } from './cleanup-mark.ts'
 import type { Leadership } from './leadership.ts'
 
 const POLL_MS = 60_000
 /** Between two steps, so that the working path never waits long for the tidying one. */
 const PAUSE_MS = 100
+/** Between two marks that all goes well: an idle process writes seldom. */
+const MARK_MS = 300_000
 
 export interface JanitorOptions {
-  readonly upkeep: UpkeepStore
+  readonly store: Pick<Store, 'upkeep' | 'documents' | 'now'>
   readonly leadership: Leadership
   readonly retention: Retention
+  readonly onFact: (fact: Fact) => void
 }
 
-export function createJanitor({ upkeep, leadership, retention }: JanitorOptions): { pass(): Promise<number> } {
+export function createJanitor({ store, leadership, retention, onFact }: JanitorOptions): { pass(): Promise<number> } {
+  const { upkeep, documents } = store
+  let markAt = Number.NEGATIVE_INFINITY
+  let failedMarkAt = Number.NEGATIVE_INFINITY
+  /** Removed since the last step that found no more. */
+  let count = 0
+
+  const markFailure = async (error: unknown): Promise<void> => {
+    const at = await store.now()
+    if (at < failedMarkAt) return
+    failedMarkAt = at + POLL_MS
+    await markCleanup(documents, at, error)
+  }
+
   return {
     async pass() {
       if (!(await leadership.leads())) return POLL_MS
-      const { more } = await upkeep.tidy(retention)
-      return more ? PAUSE_MS : POLL_MS
+      try {
+        const { removed, more } = await upkeep.tidy(retention)
+        count += removed
+        const at = await store.now()
+        if (at >= markAt) {
+          await markCleanup(documents, at, null)
+          markAt = at + MARK_MS
+        }
+        if (more) return PAUSE_MS
+        if (count > 0) onFact({ kind: 'retention.removed', count })
+        count = 0
+        return POLL_MS
+      } catch (error) {
+        markAt = Number.NEGATIVE_INFINITY
+        // Where nothing can be written, this cannot either: then the age of the last mark tells.
+        await markFailure(error).catch(() => {})
+        throw error
+      }
     },
   }
 }

@@ -15,13 +15,15 @@ export interface LoopOptions {
   /** Does one pass and answers in how many milliseconds the next is due. */
   readonly pass: () => Promise<number>
   readonly onError: (error: unknown, retryInMs: number) => void
+  /** Called with the first pass that succeeds after one that failed. */
+  readonly onRecovery?: (() => void) | undefined
 }
 
 const FIRST_RETRY_MS = 50
 /** Every loop is back within five seconds after the database is. */
 const LAST_RETRY_MS = 2000
 
-export function createLoop({ timers, pass, onError }: LoopOptions): Loop {
+export function createLoop({ timers, pass, onError, onRecovery }: LoopOptions): Loop {
   let running: Promise<void> | null = null
   let cancelTimer: (() => void) | null = null
   let started = false
@@ -31,6 +33,7 @@ export function createLoop({ timers, pass, onError }: LoopOptions): Loop {
   const once = async (): Promise<number> => {
     try {
       const delay = await pass()
+      if (failures > 0) onRecovery?.()
       failures = 0
       return delay
     } catch (error) {

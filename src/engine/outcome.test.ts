@@ -33,6 +33,14 @@ describe('what was thrown', () => {
     expect(outcomeOfThrown(held(), thrown)).toMatchObject(outcome)
   })
 
+  it('is a timeout when the signal was aborted for that, in the words of a target that knows more', () => {
+    const timedOut = outcomeOfThrown(held('timed_out'), new Error('socket hang up'))
+    expect(timedOut).toMatchObject({ kind: 'timed_out', error: { code: 'RUN_TIMEOUT' } })
+    const failed = outcomeOfThrown(held('timed_out'), new AttemptFailed('HttpFailure', 'busy', failure))
+    expect(failed).toEqual({ kind: 'timed_out', error: expect.objectContaining(told) })
+    expect(outcomeOfThrown(held('timed_out'), new Discard('no'))).toMatchObject({ kind: 'discarded' })
+  })
+
   it('pauses nothing, and delays nothing, unless that was asked for', () => {
     expect(outcomeOfThrown(held(), new Discard('no'))).not.toHaveProperty('pauseSchedule')
     expect(outcomeOfThrown(held(), new AttemptFailed('F', 'no', failure))).not.toHaveProperty('delayMs')

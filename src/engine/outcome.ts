@@ -19,6 +19,9 @@ export function outcomeOfThrown({ stopped }: Held, error: unknown): Ended {
   if (hopeless) return discarded(error)
   // Work that ends by throwing after it was told to stop has stopped for that reason.
   if (stopped === 'cancelled' || stopped === 'stopping') return unheeded(stopped)
+  if (stopped === 'timed_out') {
+    return error instanceof AttemptFailed ? { kind: 'timed_out', error: runError(error) } : unheeded(stopped)
+  }
   const delayMs = error instanceof AttemptFailed ? error.retryInMs : null
   return { kind: 'threw', error: runError(error), ...(delayMs === null ? {} : { delayMs }) }
 }

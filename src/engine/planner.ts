@@ -1,6 +1,8 @@
 /** Turns due schedules into runs ahead of time: looks, lets `plan` decide, writes; losing a race to another planner is no error. */
 import type { Fact } from '../observe/fact.ts'
 import { type DueSchedule, GRACE_MS, type Plan, plan } from '../plan/plan.ts'
+import type { Shard } from '../plan/shard.ts'
+import type { FailoverStore } from '../store/contract/failovers.ts'
 import { type DuePage, LONGEST_PAGE, type PlanningStore } from '../store/contract/planning.ts'
 import type { Leadership } from './leadership.ts'
 import { POLL_MS } from './poll.ts'
@@ -10,9 +12,15 @@ const MAX_RUNS = 500
 
 export interface PlannerOptions {
   readonly planning: PlanningStore
-  readonly leadership: Leadership
+  readonly failovers: Pick<FailoverStore, 'confirm'>
+  readonly leadership: PlannerLeadership
   readonly lookaheadMs: number
   readonly onFact: (fact: Fact) => void
+}
+
+export interface PlannerLeadership extends Leadership {
+  /** The share of the schedules that this planner plans while it leads; all of them when absent or null. */
+  readonly shard?: Shard | null
 }
 
 export interface Planner {
@@ -29,7 +37,7 @@ interface Write {
   readonly recorded: Promise<number>
 }
 
-export function createPlanner({ planning, leadership, lookaheadMs, onFact }: PlannerOptions): Planner {
+export function createPlanner({ planning, failovers, leadership, lookaheadMs, onFact }: PlannerOptions): Planner {
   const setAside = async (schedule: DueSchedule, error: unknown): Promise<void> => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'UNKNOWN'
     const message = error instanceof Error ? error.message : String(error)
@@ -80,10 +88,13 @@ export function createPlanner({ planning, leadership, lookaheadMs, onFact }: Pla
       try {
         for (;;) {
           if (!(await leadership.leads())) return POLL_MS
+          // Nothing is planned on a server that failed over before that is on record.
+          await failovers.confirm()
           const page = await planning.due({
             lookaheadMs,
             limit: LONGEST_PAGE,
             except: underWay.flatMap(({ ids }) => ids),
+            shard: leadership.shard ?? null,
           })
           underWay.push(begin(await decide(page)))
           const nextAt = Math.min(...underWay.map((each) => each.nextAt))

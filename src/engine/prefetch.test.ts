@@ -13,9 +13,9 @@ describe('prefetch', () => {
   it('grows with the rate at which runs end, up to a bound', () => {
     const prefetch = createPrefetch()
     prefetch.ended(100, 50)
-    expect(prefetch.size()).toBe(500)
+    expect(prefetch.size()).toBe(200)
     prefetch.ended(50_000, 50)
-    expect(prefetch.size()).toBe(4000)
+    expect(prefetch.size()).toBe(2000)
   })
 
   it('trusts a rate no further than sixteen times what has shown it', () => {
@@ -23,13 +23,13 @@ describe('prefetch', () => {
     prefetch.ended(60, 0.2)
     expect(prefetch.size()).toBe(960)
     prefetch.ended(200, 1)
-    expect(prefetch.size()).toBe(4000)
+    expect(prefetch.size()).toBe(2000)
   })
 
   it('shrinks by halves when the rate falls', () => {
     const prefetch = createPrefetch()
     prefetch.ended(100, 50)
     prefetch.ended(0, 50)
-    expect(prefetch.size()).toBe(250)
+    expect(prefetch.size()).toBe(100)
   })
 })

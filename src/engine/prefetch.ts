@@ -1,8 +1,8 @@
 /** Decides how many runs a queue asks for beyond those it can start at once: enough that short work never waits for the database. */
 
-/** A few round trips to a busy database. */
-const AHEAD_MS = 250
-const MAX_PREFETCH = 4000
+/** A few round trips to a busy database. More would only wait here, and could have been another worker's. */
+const AHEAD_MS = 100
+const MAX_PREFETCH = 2000
 /** Until a queue has shown how fast it is. */
 const FIRST_PREFETCH = 10
 /** A rate is trusted for so many times as many runs as have shown it: what comes next may be slower. */

@@ -1,8 +1,7 @@
 /** Finds runs whose lease ended without a word and settles them as lost, or as timed out where they were handed over; the fence keeps a late worker from settling them too. */
 import type { Fact } from '../observe/fact.ts'
-import type { Run } from '../run/run.ts'
 import { type Outcome, settle } from '../run/settle.ts'
-import type { ClaimStore } from '../store/contract/claims.ts'
+import type { ClaimStore, ExpiredRun } from '../store/contract/claims.ts'
 import type { Endings } from './endings.ts'
 import type { Leadership } from './leadership.ts'
 import { report } from './report.ts'
@@ -21,7 +20,10 @@ const NOT_COMPLETED: Outcome = {
   },
 }
 
-const outcomeOf = ({ workerId }: Run): Outcome => (workerId === null ? NOT_COMPLETED : { kind: 'lost' })
+const outcomeOf = ({ workerId, hasBegun }: ExpiredRun): Outcome => {
+  if (workerId === null) return NOT_COMPLETED
+  return hasBegun ? { kind: 'lost' } : { kind: 'not_begun' }
+}
 
 export interface ReaperOptions {
   readonly claims: ClaimStore
@@ -35,10 +37,17 @@ export interface ReaperOptions {
 export function createReaper(options: ReaperOptions): { pass(): Promise<number> } {
   const { claims, leadership, workerId, random, onEnd, onFact } = options
 
-  const reap = async (runs: readonly Run[]): Promise<void> => {
+  const reap = async (runs: readonly ExpiredRun[]): Promise<void> => {
     const verdicts = runs.map((run) => settle(run, outcomeOf(run), random()))
     const answers = await claims.settle(
-      runs.map(({ id, fence }, i) => ({ id, fence, workerId, onlyExpired: true, verdict: verdicts[i]! })),
+      runs.map(({ id, fence, claimId }, i) => ({
+        id,
+        fence,
+        claimId,
+        workerId,
+        onlyExpired: true,
+        verdict: verdicts[i]!,
+      })),
     )
     for (const [i, run] of runs.entries()) {
       // Refused means that somebody was quicker, and has told it.

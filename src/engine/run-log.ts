@@ -56,6 +56,9 @@ interface Waiting {
   readonly bytes: number
 }
 
+/** The database writes again when it is back, or when its disk has space. */
+const MAY_COME_BACK: ReadonlySet<string> = new Set(['STORE_FULL', 'STORE_STANDBY', 'STORE_UNREACHABLE'])
+
 export function createRunLog({ logs, clock, timers, onError }: RunLogOptions): RunLog {
   /** Keyed weakly: work that outlives its attempt may still speak. */
   const spent = new WeakMap<Held, Spent>()
@@ -113,7 +116,7 @@ export function createRunLog({ logs, clock, timers, onError }: RunLogOptions): R
       try {
         await logs.append(taken.slice(from, from + FLUSH_LINES).map(({ line }) => line))
       } catch (error) {
-        const mayComeBack = error instanceof EverytickError && error.code === 'STORE_UNREACHABLE'
+        const mayComeBack = error instanceof EverytickError && MAY_COME_BACK.has(error.code)
         onError(error, mayComeBack ? RETRY_MS : 0)
         if (!mayComeBack) continue
         if (!closed) putBack(taken.slice(from))

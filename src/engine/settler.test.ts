@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Run } from '../run/run.ts'
 import type { ClaimStore } from '../store/contract/claims.ts'
 import type { HistoryStore } from '../store/contract/history.ts'
+import { createBegunCounts } from './begun.ts'
 import { Held, type SettleAnswer } from './grants.ts'
 import { createSettler } from './settler.ts'
 
@@ -13,6 +14,7 @@ function settling(settles: Settle[], finds: (() => Promise<Run | null>)[] = []) 
   const told: [string, SettleAnswer][] = []
   const batches: number[] = []
   const errors: unknown[] = []
+  const recoveries: number[] = []
   const settle: Settle = (list) => {
     batches.push(list.length)
     return (settles.shift() ?? accept)(list)
@@ -22,7 +24,9 @@ function settling(settles: Settle[], finds: (() => Promise<Run | null>)[] = []) 
     history: { run: () => (finds.shift() ?? (async () => null))() } as Partial<HistoryStore> as HistoryStore,
     timers: { set: (_, ring) => clearImmediate.bind(null, setImmediate(ring)) },
     workerId: 'w',
+    begun: createBegunCounts({ elapsed: () => 0 }),
     onError: (error) => errors.push(error),
+    onRecovery: () => recoveries.push(errors.length),
   })
   const add = (id: string): void => {
     const held = new Held({ id, fence: 1 } as Run, 0)
@@ -30,7 +34,7 @@ function settling(settles: Settle[], finds: (() => Promise<Run | null>)[] = []) 
     held.onSettled = (_, answer) => told.push([id, answer])
     settler.add(held)
   }
-  return { settler, add, told, batches, errors }
+  return { settler, add, told, batches, errors, recoveries }
 }
 
 const away = async (): Promise<never> => {
@@ -44,6 +48,18 @@ describe('a settler', () => {
     for (let n = 0; n < 2500; n++) add(String(n))
     await settler.idle()
     expect({ batches, told: told.length }).toEqual({ batches: [2000, 500], told: 2500 })
+  })
+
+  it('says once that it works again when a write succeeds after others failed, and never without a failure', async () => {
+    const { settler, add, errors, recoveries } = settling([accept, away, away])
+    add('a')
+    await settler.idle()
+    expect(recoveries).toEqual([])
+    add('b')
+    await settler.idle()
+    add('c')
+    await settler.idle()
+    expect({ failures: errors.length, recoveries }).toEqual({ failures: 2, recoveries: [2] })
   })
 
   it('says that it writes until everything is written, but not while it waits for a database that is away', async () => {

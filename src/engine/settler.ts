@@ -2,6 +2,7 @@
 import type { ClaimStore, Settlement } from '../store/contract/claims.ts'
 import type { HistoryStore } from '../store/contract/history.ts'
 import type { Timers } from '../time/timers.ts'
+import type { BegunCounts } from './begun.ts'
 import type { Held, SettleAnswer } from './grants.ts'
 
 export interface Settler {
@@ -20,7 +21,10 @@ export interface SettlerOptions {
   readonly history: HistoryStore
   readonly timers: Timers
   readonly workerId: string
+  readonly begun: BegunCounts
   readonly onError: (error: unknown, retryInMs: number) => void
+  /** A group was written after it had failed. */
+  readonly onRecovery?: () => void
 }
 
 const MAX_BATCH = 2000
@@ -30,7 +34,8 @@ type Writer = 'first' | 'second'
 /** How many verdicts each of the two waits for. */
 const LEAST: Readonly<Record<Writer, number>> = { first: 1, second: MAX_BATCH }
 
-export function createSettler({ claims, history, timers, workerId, onError }: SettlerOptions): Settler {
+export function createSettler(options: SettlerOptions): Settler {
+  const { claims, history, timers, workerId, begun, onError, onRecovery } = options
   let waiting: Held[] = []
   /** The first writes whatever there is, the second only whole groups. */
   const writers: Record<Writer, Promise<void> | null> = { first: null, second: null }
@@ -41,6 +46,7 @@ export function createSettler({ claims, history, timers, workerId, onError }: Se
   const settlementOf = ({ run, verdict, progress }: Held): Settlement => ({
     id: run.id,
     fence: run.fence,
+    claimId: run.claimId,
     workerId,
     verdict: verdict!,
     progress,
@@ -67,7 +73,9 @@ export function createSettler({ claims, history, timers, workerId, onError }: Se
       let answers: SettleAnswer[]
       try {
         if (doubtful) open = await stillOpen(open)
-        answers = await claims.settle(open.map(settlementOf))
+        const counts = begun.unreported()
+        answers = await claims.settle(open.map(settlementOf), counts)
+        begun.reported(counts)
       } catch (error) {
         onError(error, RETRY_MS)
         resting++
@@ -75,6 +83,7 @@ export function createSettler({ claims, history, timers, workerId, onError }: Se
         resting--
         continue
       }
+      if (doubtful) onRecovery?.()
       for (let i = 0; i < open.length; i++) open[i]!.onSettled!(open[i]!, answers[i]!)
       return
     }

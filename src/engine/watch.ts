@@ -22,10 +22,12 @@ export interface WatchOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly end: (held: Held, outcome: Ended) => void
+  /** The work ended by itself after all. */
+  readonly endLate: (held: Held, outcome: Ended) => void
 }
 
-/** Calls `end` once, with whichever comes first. The work never rejects. */
-export function watch(held: Held, work: Promise<Ended>, { clock, timers, end }: WatchOptions): void {
+/** Calls `end` once, with whichever comes first, and `endLate` when that was not the work. The work never rejects. */
+export function watch(held: Held, work: Promise<Ended>, { clock, timers, end, endLate }: WatchOptions): void {
   let cancelTimer = none
   let over = false
   const endAs = (outcome: Ended): void => {
@@ -38,12 +40,19 @@ export function watch(held: Held, work: Promise<Ended>, { clock, timers, end }: 
   const { timeoutMs } = held.run.policy
   if (timeoutMs !== undefined) {
     const leftMs = timeoutMs - (clock.elapsed() - held.startedAt)
-    const error = new EverytickError('RUN_TIMEOUT', `the attempt took longer than ${timeoutMs} ms`)
-    cancelTimer = timers.set(Math.max(0, leftMs), () => held.stop('timed_out', error))
+    // The error is made when it is needed: its stack costs more than all else here, and nearly every attempt ends in time.
+    cancelTimer = timers.set(Math.max(0, leftMs), () => held.stop('timed_out', tooLong(timeoutMs)))
   }
   held.onStop = (_, reason) => {
     cancelTimer()
     cancelTimer = timers.set(STOP_GRACE_MS[reason], () => endAs(unheeded(reason)))
   }
-  work.then(endAs)
+  work.then((outcome) => {
+    if (over) endLate(held, outcome)
+    // A handler that heeds its signal by returning has not done its work in time.
+    else endAs(held.stopped === 'timed_out' && outcome.kind === 'returned' ? unheeded('timed_out') : outcome)
+  })
 }
+
+const tooLong = (timeoutMs: number): EverytickError =>
+  new EverytickError('RUN_TIMEOUT', `the attempt took longer than ${timeoutMs} ms`)

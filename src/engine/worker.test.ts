@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Run } from '../run/run.ts'
 import type { ClaimRequest, ClaimStore } from '../store/contract/claims.ts'
+import { createBegunCounts } from './begun.ts'
 import { createGrants, type Held } from './grants.ts'
 import { createWorker, type Worker } from './worker.ts'
 
@@ -35,6 +36,8 @@ function working({ due, concurrency, work = () => {}, tickMs = 0, nextDueInMs, e
     claims: { claim } as Partial<ClaimStore> as ClaimStore,
     clock: { now: () => 0, elapsed: given ?? (() => (elapsed += tickMs)) },
     grants: createGrants(),
+    begun: createBegunCounts({ elapsed: () => 0 }),
+    onError: () => {},
     queues: { default: { concurrency, limits: {}, retryBudget: null } },
     workerId: 'w',
     leaseMs: LEASE,
@@ -48,6 +51,60 @@ function working({ due, concurrency, work = () => {}, tickMs = 0, nextDueInMs, e
   })
   return { worker, begun, asked, wakes: () => wakes }
 }
+
+describe('a run that cannot be tried again', () => {
+  it('begins only when the store counts it as begun, and is announced again after the store was away', async () => {
+    const once = { delivery: 'at_most_once' }
+    const runs = ['a', 'b', 'c'].map((id) => ({
+      id,
+      queue: 'default',
+      claimId: 'c1',
+      priority: 0,
+      dueAt: 0,
+      attempt: 1,
+      policy: once,
+    }))
+    const announced: number[] = []
+    const errors: unknown[] = []
+    const begun: string[] = []
+    let isAway = true
+    const worker: Worker = createWorker({
+      claims: {
+        claim: async () => ({
+          now: 0,
+          runs: begun.length === 0 && announced.length === 0 ? runs : [],
+          nextDueAt: null,
+          turns: {},
+        }),
+        async renew(_lease: number, _grants: unknown, counts: readonly { count: number }[]) {
+          if (isAway) throw new Error('away')
+          announced.push(counts[0]!.count)
+          return { now: 0, lost: [], cancelling: [] }
+        },
+      } as unknown as ClaimStore,
+      clock: { now: () => 0, elapsed: () => 0 },
+      grants: createGrants(),
+      begun: createBegunCounts({ elapsed: () => 0 }),
+      onError: (error) => errors.push(error),
+      queues: { default: { concurrency: 1, limits: {}, retryBudget: null } },
+      workerId: 'w',
+      leaseMs: LEASE,
+      pollMs: () => 5000,
+      attempt: (held) => begun.push(held.run.id),
+      cancel: () => {},
+      wake: () => {},
+    })
+    await worker.pass()
+    expect(begun).toEqual(['a'])
+    worker.slots.ended({ run: runs[0], startedAt: 0 } as unknown as Held, 0)
+    await turn()
+    expect([begun, errors.length]).toEqual([['a'], 1])
+    isAway = false
+    await worker.pass()
+    await turn()
+    expect([begun, announced]).toEqual([['a', 'b'], [2]])
+  })
+})
 
 const endAtOnce = (held: Held, { slots }: Worker): void => slots.ended(held, 0)
 
@@ -78,10 +135,10 @@ describe('a worker', () => {
     const { worker, begun, asked, wakes } = working({ due: 100, concurrency: 10 })
     await worker.pass()
     expect(await worker.pass()).toBe(Number.POSITIVE_INFINITY)
-    // At a rate at which ten are ahead by a quarter of a second.
-    for (let n = 0; n < 9; n++) worker.slots.ended(begun[n]!, 25 * (n + 1))
+    // At a rate at which ten are ahead by a tenth of a second.
+    for (let n = 0; n < 9; n++) worker.slots.ended(begun[n]!, 10 * (n + 1))
     expect({ asked, wakes: wakes() }).toEqual({ asked: [20], wakes: 0 })
-    worker.slots.ended(begun[9]!, 250)
+    worker.slots.ended(begun[9]!, 100)
     expect(wakes()).toBe(1)
     await worker.pass()
     expect(asked).toEqual([20, 10])

@@ -1,9 +1,12 @@
 /** Claims runs for its queues and keeps their slots busy; how one run is carried out is `attempt.ts`. */
 
 import { isLimited, type QueueLimits } from '../run/queue-limits.ts'
-import type { Claimed, ClaimStore, Wanted } from '../store/contract/claims.ts'
+import type { Run } from '../run/run.ts'
+import { isLastAttempt } from '../run/settle.ts'
+import { type Claimed, type ClaimStore, claimOrder, type Wanted } from '../store/contract/claims.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Slots } from './attempt.ts'
+import type { BegunCounts } from './begun.ts'
 import type { Grants, Held, StopReason } from './grants.ts'
 import { POLL_MS, type PollMs } from './poll.ts'
 import { createPrefetch, type Prefetch } from './prefetch.ts'
@@ -33,6 +36,7 @@ export interface WorkerOptions {
   readonly claims: ClaimStore
   readonly clock: Clock
   readonly grants: Grants
+  readonly begun: BegunCounts
   readonly queues: Readonly<Record<string, QueueOptions>>
   readonly workerId: string
   readonly leaseMs: number
@@ -44,6 +48,15 @@ export interface WorkerOptions {
   readonly cancel: (held: Held) => void
   /** Asks for another pass soon. */
   readonly wake: () => void
+  /** The store could not be told which runs begin next; asks for another pass in a while. */
+  readonly onError: (error: unknown) => void
+}
+
+/** How one queue is served by this process. */
+export interface SlotUsage {
+  readonly queue: string
+  readonly busy: number
+  readonly concurrency: number
 }
 
 export interface Worker {
@@ -55,6 +68,8 @@ export interface Worker {
   readonly slots: Slots
   /** Runs being carried out right now. */
   readonly busy: number
+  /** The same by queue, with how many there may be. */
+  usage(): readonly SlotUsage[]
 }
 
 interface Queue {
@@ -69,6 +84,8 @@ interface Queue {
   running: number
   /** Whether slots are being filled right now; a run that ends meanwhile need not do so. */
   filling: boolean
+  /** Whether the store is being told which runs begin next, because they cannot be tried again. */
+  announcing: boolean
   /** Whether a slot came free since the last pass, and whether another pass was asked for because of that. */
   freed: boolean
   asked: boolean
@@ -79,7 +96,7 @@ interface Queue {
 }
 
 export function createWorker(options: WorkerOptions): Worker {
-  const { claims, clock, grants, workerId, leaseMs } = options
+  const { claims, clock, grants, begun, workerId, leaseMs } = options
   let open = true
   /** Started, and not yet written down. */
   let unwritten = 0
@@ -94,6 +111,7 @@ export function createWorker(options: WorkerOptions): Worker {
       first: 0,
       running: 0,
       filling: false,
+      announcing: false,
       freed: false,
       asked: false,
       ended: 0,
@@ -108,6 +126,8 @@ export function createWorker(options: WorkerOptions): Worker {
   const buffered = (queue: Queue): number => queue.buffer.length - queue.first
   const capacity = (queue: Queue): number => queue.concurrency + (queue.prefetch?.size() ?? 0)
   const room = (queue: Queue): number => Math.max(0, capacity(queue) - queue.running - buffered(queue))
+  /** What is buffered begins before what the next claim brings. */
+  const startable = (queue: Queue): number => Math.max(0, queue.concurrency - queue.running - buffered(queue))
   /** Asking again for every free slot would be one round trip each; half a buffer is worth one. */
   const isWorthAsking = (queue: Queue): boolean => buffered(queue) === 0 || room(queue) * 2 >= capacity(queue)
 
@@ -118,13 +138,41 @@ export function createWorker(options: WorkerOptions): Worker {
     const until = clock.elapsed() + SLICE_MS
     let now = 0
     while (open && now < until && queue.running < queue.concurrency && buffered(queue) > 0) {
+      const held = queue.buffer[queue.first]!
+      if (mustAnnounce(held)) {
+        void announce(queue, held)
+        break
+      }
+      queue.first++
       now = clock.elapsed()
-      start(queue, queue.buffer[queue.first++]!, now)
+      start(queue, held, now)
       // The question should be on its way while the rest is worked on.
       if (askWhenWorth(queue)) break
     }
     queue.filling = false
-    if (open && queue.running < queue.concurrency && buffered(queue) > 0) setImmediate(fill, queue)
+    if (open && !queue.announcing && queue.running < queue.concurrency && buffered(queue) > 0) setImmediate(fill, queue)
+  }
+
+  /** A run whose lost attempt could not be followed by another begins only when the store counts it as begun. */
+  const mustAnnounce = ({ run, ahead }: Held): boolean =>
+    ahead !== null && ahead.place >= ahead.claim.known && isLastAttempt(run)
+
+  /** Counts as many runs of the claim as begun as there are free slots for. */
+  const announce = async (queue: Queue, { ahead }: Held): Promise<void> => {
+    if (queue.announcing || ahead === null) return
+    queue.announcing = true
+    const { claimId, size } = ahead.claim
+    const count = Math.min(size, ahead.place + queue.concurrency - queue.running)
+    try {
+      await claims.renew(leaseMs, [], [{ claimId, count }])
+      begun.reported([{ claimId, count }])
+      queue.announcing = false
+      fill(queue)
+    } catch (error) {
+      // The next pass tries again, which the owner of `onError` asks for.
+      queue.announcing = false
+      options.onError(error)
+    }
   }
 
   /** Once until the next pass; answers whether it did. */
@@ -135,8 +183,18 @@ export function createWorker(options: WorkerOptions): Worker {
     return true
   }
 
+  const isNext = (queue: Queue, { ahead }: Held): boolean => queue.buffer[queue.first]?.ahead?.claim === ahead?.claim
+
+  /** Counts a run as begun; with the last one that waits here, all of its claim. */
+  const passed = (queue: Queue, held: Held): void => {
+    if (held.ahead === null) return
+    const { claim, place } = held.ahead
+    claim.begun = isNext(queue, held) ? Math.max(claim.begun, place + 1) : claim.size
+  }
+
   const start = (queue: Queue, held: Held, now: number): void => {
     held.onStop = null
+    passed(queue, held)
     // A worker that slept past its lease must not start what may be another's by now; the reaper hands it on.
     if (held.stopped || held.leaseEndsAt <= now) {
       grants.remove(held)
@@ -182,7 +240,21 @@ export function createWorker(options: WorkerOptions): Worker {
     const place = reason === 'cancelled' ? queue.buffer.indexOf(held, queue.first) : -1
     if (place < 0) return
     queue.buffer.splice(place, 1)
+    if (!isNext(queue, held)) passed(queue, held)
     options.cancel(held)
+  }
+
+  /** Gives each run its place in its claim, where the claim has more runs than can begin at once. */
+  const placesOf = (wanted: readonly Wanted[], runs: readonly Run[]): ((run: Run) => Held['ahead']) => {
+    const places = new Map<Run, Held['ahead']>()
+    for (const { queue, startable = 0 } of wanted) {
+      const ofQueue = runs.filter((run) => run.queue === queue).sort(claimOrder)
+      const claimId = ofQueue[0]?.claimId
+      if (!claimId || ofQueue.length <= startable) continue
+      const claim = begun.add({ claimId, size: ofQueue.length, known: startable })
+      for (const [place, run] of ofQueue.entries()) places.set(run, { claim, place })
+    }
+    return (run) => places.get(run) ?? null
   }
 
   /** Answers whether the next claim may find more at once. */
@@ -190,8 +262,10 @@ export function createWorker(options: WorkerOptions): Worker {
     const counts = new Map<string, number>()
     for (const queue of queues.values()) queue.buffer.splice(0, queue.first)
     for (const queue of queues.values()) queue.first = 0
-    for (const run of claimed.runs) {
+    const placeOf = placesOf(wanted, claimed.runs)
+    for (const run of inBeginningOrder(claimed.runs)) {
       const held = grants.add(run, leaseEndsAt)
+      held.ahead = placeOf(run)
       counts.set(run.queue, (counts.get(run.queue) ?? 0) + 1)
       // Cancelled while the attempt before was being settled: there is nothing to begin.
       if (run.cancelRequested) options.cancel(held)
@@ -220,7 +294,7 @@ export function createWorker(options: WorkerOptions): Worker {
         queue.freed = false
         queue.asked = false
         const limit = isWorthAsking(queue) ? room(queue) : 0
-        if (limit > 0) wanted.push({ queue: queue.name, limit, ...queue.turns.next() })
+        if (limit > 0) wanted.push({ queue: queue.name, limit, startable: startable(queue), ...queue.turns.next() })
       }
       if (!open || wanted.length === 0 || unwritten >= MAX_UNWRITTEN) {
         // Woken again when a slot is free.
@@ -244,8 +318,13 @@ export function createWorker(options: WorkerOptions): Worker {
       }
       return left
     },
+    usage: () =>
+      [...queues.values()].map(({ name, running, concurrency }) => ({ queue: name, busy: running, concurrency })),
     get busy() {
       return [...queues.values()].reduce((sum, { running }) => sum + running, 0)
     },
   }
 }
+
+/** The order in which the store counts them. */
+const inBeginningOrder = (runs: readonly Run[]): readonly Run[] => [...runs].sort(claimOrder)

@@ -1,7 +1,7 @@
 /** Decides, purely, of what a rule complains when the facts are these: one condition per subject; what becomes of alerts is `alert-decision.ts`. */
 import { formatDuration } from '../time/duration.ts'
 import type { AlertValues } from './alert.ts'
-import type { FactsOf, NamedSchedule } from './alert-facts.ts'
+import type { FactsOf, FailedSubject, NamedSchedule } from './alert-facts.ts'
 import type { RuleKind, RuleOf, RuleSettings } from './alert-rule.ts'
 
 export interface Condition {
@@ -10,6 +10,8 @@ export interface Condition {
   /** The same words for as long as it lasts; what changes stands in the values. */
   readonly title: string
   readonly values: AlertValues
+  /** When the event happened that it is about; an alert that was resolved after it is not opened again for it. */
+  readonly happenedAt?: number
 }
 
 type Judge<Kind extends RuleKind> = (
@@ -19,17 +21,33 @@ type Judge<Kind extends RuleKind> = (
 ) => readonly Condition[]
 
 const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
-  schedule_not_fired: ({ graceMs }, { late, deep }, now) => [
-    ...late
-      .filter(({ sinceAt }) => sinceAt < now - graceMs)
+  schedule_not_fired: ({ graceMs }, { late }) =>
+    late
+      .filter(({ lateMs }) => lateMs > graceMs)
       .map((each) => ofSchedule(each, 'has not fired', { since: iso(each.sinceAt), because: each.because })),
-    ...deep
-      .filter(({ sinceAt }) => sinceAt < now - graceMs)
-      .map(({ queue, workspace, sinceAt }) => {
-        const title = `Runs of queue ${queue} are due and have not started`
-        return { subject: `queue ${queue}`, workspace, title, values: { since: iso(sinceAt) } }
-      }),
-  ],
+
+  run_failed: (_, { failed }, now) =>
+    failed
+      .filter(
+        ({ failedAt, succeededAt }) =>
+          succeededAt === null || succeededAt <= failedAt || now - failedAt < TOLD_AT_LEAST_MS,
+      )
+      .map(ofFailure),
+
+  no_success: ({ atLeastMs }, { schedules }, now) =>
+    schedules
+      .filter(
+        ({ nthAt, silentMs, longestMs }) =>
+          nthAt !== null && nthAt < now && silentMs > Math.max(atLeastMs, longestMs * TIMES_LONGEST),
+      )
+      .map((each) =>
+        ofSchedule(each, 'has had no successful run for too long', {
+          since: iso(each.sinceAt),
+          succeeded: each.succeeded ? 'before' : 'not lately',
+          running: each.running?.id ?? null,
+          started: each.running && iso(each.running.startedAt),
+        }),
+      ),
 
   failed_in_a_row: ({ count }, { schedules }) =>
     schedules
@@ -45,11 +63,15 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
     return [ofSums(of, `${percent(share)} or more of the runs fail`, { failed, ended })]
   },
 
-  run_too_long: ({ factor, timeoutShare, minimum, atLeastMs }, { runs, usual }, now) =>
+  run_too_long: ({ factor, timeoutShare, minimum, atLeastMs, untimedFactor }, { runs, usual, ofSchedule }, now) =>
     runs.flatMap((run) => {
       const tookMs = now - run.startedAt
       const known = usual.get(run.job)
+      const own = run.timeoutMs === null && run.schedule ? ofSchedule.get(run.schedule.id) : undefined
       const limits = [
+        own && own.count >= MIN_DURATIONS
+          ? Math.max(own.medianMs * untimedFactor, atLeastMs)
+          : Number.POSITIVE_INFINITY,
         run.timeoutMs === null ? Number.POSITIVE_INFINITY : run.timeoutMs * timeoutShare,
         known && known.count >= minimum ? Math.max(known.p95Ms * factor, atLeastMs) : Number.POSITIVE_INFINITY,
       ]
@@ -59,7 +81,7 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
       const values = {
         run: run.id,
         job: run.job,
-        schedule: run.schedule,
+        schedule: run.schedule && `${run.workspace}/${run.schedule.key}`,
         started: iso(run.startedAt),
         for: words(tookMs),
       }
@@ -71,9 +93,9 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
   double_fire: (_, { doubled, ...of }) =>
     doubled > 0 ? [ofSums(of, 'occurrences have more than one run', { doubled })] : [],
 
-  queue_age: ({ ageMs }, { queues }, now) =>
+  queue_age: ({ ageMs }, { queues }) =>
     queues
-      .filter(({ paused, oldestDueAt }) => !paused && oldestDueAt !== null && oldestDueAt < now - ageMs)
+      .filter(({ paused, oldestDueAt, waitedMs }) => !paused && oldestDueAt !== null && waitedMs > ageMs)
       .map(({ name, ready, oldestDueAt }) =>
         ofFleet(`queue ${name}`, `Runs wait in queue ${name} for more than ${formatDuration(ageMs)}`, {
           ready,
@@ -81,19 +103,32 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
         }),
       ),
 
-  no_worker: ({ forMs }, { queues }, now) =>
+  queue_depth: ({ depth, forMs }, { queues }) =>
+    queues
+      .filter(({ paused, ready, waitedMs }) => !paused && ready > depth && waitedMs > forMs)
+      .map(({ name, ready, oldestDueAt }) =>
+        ofFleet(`queue ${name}`, `More than ${depth} runs wait in queue ${name}`, {
+          ready,
+          oldestDue: oldestDueAt === null ? null : iso(oldestDueAt),
+        }),
+      ),
+
+  no_worker: ({ forMs }, { queues }) =>
     queues
       .filter(
-        ({ paused, workers, oldestDueAt }) =>
-          !paused && workers === 0 && oldestDueAt !== null && oldestDueAt < now - forMs,
+        ({ paused, workers, oldestDueAt, waitedMs }) =>
+          !paused && workers === 0 && oldestDueAt !== null && waitedMs > forMs,
       )
       .map(({ name, ready, oldestDueAt }) =>
         ofFleet(`queue ${name}`, `No worker serves queue ${name}`, { ready, oldestDue: iso(oldestDueAt!) }),
       ),
 
-  lateness_p99: ({ limitMs, minimum }, { p99Ms, count, ...of }) => {
-    if (count < minimum || p99Ms <= limitMs) return []
-    return [ofSums(of, `1 of 100 runs starts more than ${formatDuration(limitMs)} late`, { p99: words(p99Ms), count })]
+  // A deployment or an outage makes many runs late once; only what goes on is a reason to warn.
+  lateness_p99: ({ limitMs, minimum }, { p99Ms, count, late, stretches, ...of }) => {
+    const goesOn = stretches.length >= MIN_STRETCHES && stretches.every((each) => each.p99Ms > limitMs && each.late > 0)
+    if (count < minimum || late < MIN_LATE || p99Ms <= limitMs || !goesOn) return []
+    const what = `1 of 100 runs starts more than ${formatDuration(limitMs)} late`
+    return [ofSums(of, what, { p99: words(p99Ms), late, count })]
   },
 
   clock_skew: ({ limitMs }, { node, skewMs }) => {
@@ -102,11 +137,12 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
     return [ofFleet(`node ${node}`, title, { skewMs: Math.round(skewMs) })]
   },
 
-  planner_stalled: (_, { schedules, led, planners, overdue }) => {
+  planner_stalled: ({ afterMs }, { schedules, led, planners, idleMs, overdue }) => {
     const values = { schedules, planners, overdue: overdue && `${overdue.workspace}/${overdue.key}` }
-    if (overdue) return [ofFleet('planner', 'Planning is behind', values)]
+    if (overdue && overdue.lateMs > afterMs) return [ofFleet('planner', 'Planning is behind', values)]
     // Without a lease planning may still go on: where every process plans, nobody needs one.
-    return schedules > 0 && !led && planners === 0 ? [ofFleet('planner', 'Nobody plans', values)] : []
+    const isIdle = schedules > 0 && !led && planners === 0 && idleMs > afterMs
+    return isIdle ? [ofFleet('planner', 'Nobody plans', values)] : []
   },
 
   schedule_quarantined: (_, { schedules }) =>
@@ -121,7 +157,58 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
 
   dead_letter_growth: ({ count }, { failed, ...of }) =>
     failed > count ? [ofSums(of, `more than ${count} runs failed for good`, { failed })] : [],
+
+  orphaned_rows: ({ forMs }, { expired, unknownJobs }) => [
+    ...(expired.runs > 0 && expired.forMs > forMs
+      ? [ofFleet('leases', 'No process takes back runs whose lease has ended', { runs: expired.runs })]
+      : []),
+    ...unknownJobs
+      .filter((each) => each.forMs > forMs)
+      .map(({ job, queue, runs }) =>
+        ofFleet(`job ${job} ${queue}`, `No worker of queue ${queue} has job ${job}: its runs wait`, {
+          job,
+          queue,
+          runs,
+        }),
+      ),
+  ],
+
+  cleanup_failing: ({ afterMs }, { planners, silentMs, error }) =>
+    planners > 0 && silentMs > afterMs
+      ? [ofFleet('cleanup', `Old rows have not been cleaned up for ${formatDuration(afterMs)}`, { error })]
+      : [],
+
+  store_failed_over: ({ windowMs }, { failovers }, now) =>
+    failovers
+      .filter(({ mayHaveLost, to }) => mayHaveLost && to > now - windowMs)
+      .map(({ id, from, to, cause }) => {
+        const title = 'The database failed over: writes acknowledged shortly before may be missing'
+        return ofFleet(`failover ${id}`, title, { from: iso(from), to: iso(to), cause })
+      }),
 }
+
+/** A failure is an alert for this long, even if the next run succeeds at once. */
+const TOLD_AT_LEAST_MS = 60_000
+/** A schedule whose runs take long succeeds less often than it fires. */
+const TIMES_LONGEST = 3
+/** Runs of a schedule from which on it is known what is usual. */
+const MIN_DURATIONS = 3
+/** Late starts and stretches of time below which nobody is told. */
+const MIN_LATE = 3
+const MIN_STRETCHES = 2
+
+function ofFailure({ workspace, job, schedule, runId, failedAt, error }: FailedSubject): Condition {
+  const values = { job, run: runId, error, failedAt: iso(failedAt) }
+  if (schedule) {
+    const condition = ofSchedule({ ...schedule, workspace }, 'failed', values)
+    return { ...condition, happenedAt: failedAt }
+  }
+  const title = `A run of job ${job} failed`
+  return { subject: failedJobSubject(workspace, job), workspace, title, values, happenedAt: failedAt }
+}
+
+/** The subject of an alert about runs of a job that have no schedule. */
+export const failedJobSubject = (workspace: string, job: string): string => `job ${workspace}/${job}`
 
 export function conditionsOf<Kind extends RuleKind>(
   rule: RuleOf<Kind>,

@@ -4,18 +4,28 @@
 export interface RuleSettings {
   /** A cursor, or a run that is due, has stood still for longer than this. */
   readonly schedule_not_fired: { readonly graceMs: number }
+  /** For each schedule, and for each job of runs without one, until it succeeds again. */
+  readonly run_failed: Record<never, never>
   readonly failed_in_a_row: { readonly count: number }
+  /** No success although so many occurrences have come due since the last one, and for at least so long. */
+  readonly no_success: { readonly periods: number; readonly atLeastMs: number }
   readonly failure_rate: Window & Part & { readonly share: number; readonly minimum: number }
-  /** `factor` times the p95 of its job, once so many of them are known, or this share of its timeout. */
+  /**
+   * `factor` times the p95 of its job, once so many of them are known, or this share of its timeout; without a timeout also
+   * `untimedFactor` times what its schedule usually takes.
+   */
   readonly run_too_long: {
     readonly factor: number
     readonly timeoutShare: number
     readonly minimum: number
     readonly atLeastMs: number
+    readonly untimedFactor: number
   }
   readonly missed: Window
   readonly double_fire: Window
   readonly queue_age: { readonly ageMs: number }
+  /** More runs than this are due in a queue, and the oldest of them has waited for so long. */
+  readonly queue_depth: { readonly depth: number; readonly forMs: number }
   readonly no_worker: { readonly forMs: number }
   readonly lateness_p99: Window & Part & { readonly limitMs: number; readonly minimum: number }
   readonly clock_skew: { readonly limitMs: number }
@@ -23,6 +33,11 @@ export interface RuleSettings {
   readonly schedule_quarantined: Record<never, never>
   readonly leadership_flapping: Window & { readonly changes: number }
   readonly dead_letter_growth: Window & Part & { readonly count: number }
+  /** Rows that no process takes further have been there for so long. */
+  readonly orphaned_rows: { readonly forMs: number }
+  readonly cleanup_failing: { readonly afterMs: number }
+  /** The database failed over within the window, and writes that were acknowledged before may be missing. */
+  readonly store_failed_over: Window
 }
 
 interface Window {
@@ -92,17 +107,29 @@ export const RULE_KINDS: { readonly [Kind in RuleKind]: KindSpec } = {
     fleetOnly: false,
     settings: { grace: duration('1m') },
   },
+  run_failed: {
+    name: 'A run failed for good',
+    severity: 'warning',
+    fleetOnly: false,
+    settings: {},
+  },
   failed_in_a_row: {
     name: 'A schedule failed several times in a row',
     severity: 'warning',
     fleetOnly: false,
     settings: { count: { type: 'count', default: 3, min: 1, max: 50 } },
   },
+  no_success: {
+    name: 'A schedule has had no successful run for too long',
+    severity: 'critical',
+    fleetOnly: false,
+    settings: { periods: { type: 'count', default: 3, min: 2, max: 100 }, atLeast: duration('5m') },
+  },
   failure_rate: {
     name: 'Too many runs fail',
     severity: 'warning',
     fleetOnly: false,
-    settings: { share: share(0.5), minimum: count(20), window: window('15m'), ...PART },
+    settings: { share: share(0.1), minimum: count(20), window: window('1h'), ...PART },
   },
   run_too_long: {
     name: 'A run takes too long',
@@ -113,6 +140,7 @@ export const RULE_KINDS: { readonly [Kind in RuleKind]: KindSpec } = {
       timeoutShare: share(0.9),
       minimum: count(20),
       atLeast: duration('1m', '0s'),
+      untimedFactor: { type: 'number', default: 10, min: 1, max: 1000 },
     },
   },
   missed: {
@@ -132,6 +160,12 @@ export const RULE_KINDS: { readonly [Kind in RuleKind]: KindSpec } = {
     severity: 'warning',
     fleetOnly: true,
     settings: { age: duration('5m') },
+  },
+  queue_depth: {
+    name: 'Too many runs wait in a queue',
+    severity: 'warning',
+    fleetOnly: true,
+    settings: { depth: { type: 'count', default: 500, min: 1, max: 9999 }, for: duration('1m', '0s') },
   },
   no_worker: {
     name: 'No worker serves a queue',
@@ -168,13 +202,32 @@ export const RULE_KINDS: { readonly [Kind in RuleKind]: KindSpec } = {
     name: 'The planner changes hands too often',
     severity: 'warning',
     fleetOnly: true,
-    settings: { changes: count(6), window: window('1h') },
+    settings: { changes: count(5), window: window('1h') },
   },
   dead_letter_growth: {
     name: 'Many runs failed for good',
     severity: 'warning',
     fleetOnly: false,
     settings: { count: count(100), window: window('1h'), ...PART },
+  },
+  orphaned_rows: {
+    name: 'Rows are left that no process takes further',
+    severity: 'warning',
+    fleetOnly: true,
+    settings: { for: duration('1m') },
+  },
+  cleanup_failing: {
+    name: 'Old rows are not cleaned up',
+    severity: 'warning',
+    fleetOnly: true,
+    // A process that cleans up writes that down every five minutes.
+    settings: { after: duration('15m', '10m') },
+  },
+  store_failed_over: {
+    name: 'The database failed over and may have lost writes',
+    severity: 'critical',
+    fleetOnly: true,
+    settings: { window: window('1h') },
   },
 }
 

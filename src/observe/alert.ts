@@ -18,6 +18,8 @@ export interface NewAlert {
   readonly title: string
   readonly values: AlertValues
   readonly openedAt: number
+  /** When the event happened that it is about; absent for what lasts. */
+  readonly happenedAt?: number
 }
 
 export interface Alert extends NewAlert {

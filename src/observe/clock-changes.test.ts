@@ -36,6 +36,12 @@ describe('a clock change', () => {
     ],
     ['repeats what comes twice', berlin('30 2 * * *', { fold: 'both' }), ['spring shifted 3', 'autumn repeated 3']],
     ['moves what stands elsewhere', berlin('0 9 * * *'), ['spring moved_in_utc 3', 'autumn moved_in_utc 3']],
+    ['shifts starred minutes of a named hour', berlin('*/30 2 * * *'), ['spring shifted 3', 'autumn repeated 3']],
+    [
+      'does to starred minutes what they were told',
+      berlin('*/30 2 * * *', { gap: 'skip', fold: 'first' }),
+      ['spring skipped 3', 'autumn moved_in_utc 3'],
+    ],
     ['leaves what follows elapsed time', berlin('*/10 * * * *'), []],
     ['strikes every second hour by the wall', berlin('0 */2 * * *'), ['spring skipped 3', 'autumn repeated 3']],
     ['leaves intervals', { kind: 'interval', everyMs: 3_600_000, anchorAt: 0 }, []],

@@ -1,8 +1,8 @@
 /** Tells which schedules the coming clock changes touch, and how; the rules that carry wall times over a change are the time engine's. */
 import { touchedChanges } from '../schedule/clock-change.ts'
-import { compileCron } from '../schedule/cron.ts'
+import { Cron } from '../schedule/cron.ts'
 import { readCron } from '../schedule/cron-expression.ts'
-import { seedOf, type TimingSpec } from '../schedule/schedule.ts'
+import { seedOf, type TimingSpec, timingOf } from '../schedule/schedule.ts'
 import { segmentAt, type TimeZone, timeZone } from '../schedule/time-zone.ts'
 import { wallPattern } from '../schedule/wall-pattern.ts'
 import type { Steps } from './steps.ts'
@@ -93,9 +93,9 @@ function effectsOf(rule: CronRule, span: Span, whole: Whole): Effect[][] {
   const changes = changesOf(zone, span)
   if (changes.length === 0) return []
   const tree = readCron(rule.cron, whole.seed)
-  const cron = compileCron(whole.own.cron, { timezone: rule.timezone, seed: whole.seed })
-  if (tree.kind === 'every' || cron.kind !== 'cron') return []
-  const { gap = 'shift', fold = 'first' } = cron.elapsed ? ({ gap: 'skip', fold: 'both' } as const) : (rule.dst ?? {})
+  const cron = timingOf(whole.own, whole.seed)
+  if (tree.kind !== 'fields' || !(cron instanceof Cron)) return []
+  const { gap, fold } = cron
   const touched = new Map(
     touchedChanges({ pattern: wallPattern(tree.fields), zone, gap, fold }, span.fromAt, span.toAt).map((each) => [
       each.at,
@@ -105,7 +105,7 @@ function effectsOf(rule: CronRule, span: Span, whole: Whole): Effect[][] {
   return changes.flatMap(({ at, byMs }) => {
     // Every hour by the wall is every hour in UTC.
     const hourly = cron.fields.hour.values.length === 24 && byMs % HOUR_MS === 0
-    if (hourly && cron.elapsed) return []
+    if (hourly && gap === 'skip' && fold === 'both') return []
     const change = touched.get(at)
     const gapOrFold = change?.kind === 'gap' ? (gap === 'skip' ? 'skipped' : 'shifted') : 'repeated'
     const strong = change && (change.kind === 'gap' || fold === 'both') ? gapOrFold : null

@@ -23,8 +23,11 @@ const WELL: DiagnosisFacts = {
   herds: [],
   quarantined: [],
   deafChannels: [],
+  failovers: [],
+  alerts: { open: [], channels: 1 },
 }
 
+const alert = { id: 'a1', severity: 'warning', title: 'Runs start late', openedAt: Date.UTC(2026, 0, 1) } as const
 const store = (more: Partial<typeof STORE>): Partial<DiagnosisFacts> => ({ store: { ...STORE, ...more } })
 const planner = (more: Partial<NonNullable<DiagnosisFacts['planner']>>): Partial<DiagnosisFacts> => ({
   planner: { ...WELL.planner!, ...more },
@@ -48,7 +51,7 @@ describe('a diagnosis', () => {
         'queues',
         'zone data',
       ],
-      ...['herds', 'quarantine', 'channels'],
+      ...['herds', 'quarantine', 'channels', 'alerts'],
     ])
     expect(findings.every(({ level, fix }) => level === 'ok' && fix === null)).toBe(true)
     expect(findings.find(({ check }) => check === 'clock')!.text).toBe('clock −12 ms against the database (limit 500)')
@@ -67,6 +70,13 @@ describe('a diagnosis', () => {
   it.each<[string, Partial<DiagnosisFacts>, Finding['level'], RegExp, RegExp]>([
     ['an old schema', store({ schemaVersion: 6 }), 'wrong', /schema 6\/7/, /everytick migrate/],
     ['a schema of a newer version', store({ schemaVersion: 8 }), 'wrong', /newer version/, /upgrade/],
+    [
+      'a failover that may have lost writes',
+      { failovers: [{ from: 0, to: 4000 }] },
+      'warning',
+      /1970-01-01T00:00:00.000Z to 1970-01-01T00:00:04.000Z may be missing/,
+      /send again/,
+    ],
     ['a claim that reads the whole table', store({ claimPlan: 'scan' }), 'wrong', /whole table/, /runs_pending/],
     ['a plan that nobody knows', store({ claimPlan: null }), 'warning', /does not say/, /again/],
     [
@@ -80,8 +90,20 @@ describe('a diagnosis', () => {
     ['a very old one', store({ oldestSnapshotMs: 7_200_000 }), 'wrong', /open for 2h/, /pg_terminate_backend/],
     ['a clock that is off', { skewMs: 501 }, 'warning', /\+501 ms/, /chrony/],
     ['a clock that is far off', { skewMs: -5001 }, 'wrong', /−5001 ms/, /chrony/],
-    ['nobody who plans', planner({ lease: null, schedulers: 0 }), 'wrong', /nobody plans/, /everytick serve/],
-    ['a lease that ended', planner({ lease: { holder: 'w1', leftMs: -9 }, schedulers: 0 }), 'wrong', /nobody/, /serve/],
+    [
+      'nobody who plans',
+      planner({ lease: null, schedulers: 0 }),
+      'wrong',
+      /no process plans/,
+      /everytick serve.*worker --plan/,
+    ],
+    [
+      'a lease that ended',
+      planner({ lease: { holder: 'w1', leftMs: -9 }, schedulers: 0 }),
+      'wrong',
+      /no process plans/,
+      /serve/,
+    ],
     ['planning that is behind', planner({ lagMs: 61_000 }), 'wrong', /1m1s behind; 2 schedulers/, /log/],
     [
       'a queue without a worker',
@@ -107,6 +129,19 @@ describe('a diagnosis', () => {
       'a channel that reaches nobody',
       { deafChannels: [{ id: 'c1', name: 'ops', error: 'answered 410' }] },
       ...(['wrong', /"ops" does not reach anybody: answered 410/, /channels test c1/] as const),
+    ],
+    ['a fleet without a channel', { alerts: { open: [], channels: 0 } }, 'warning', /no alert channel/, /channels add/],
+    [
+      'an open alert',
+      { alerts: { open: [alert], channels: 1 } },
+      'warning',
+      /^Runs start late, since 2026-/,
+      /ack a1$/,
+    ],
+    [
+      'a critical one',
+      { alerts: { open: [{ ...alert, severity: 'critical' }], channels: 1 } },
+      ...(['wrong', /Runs start late/, /alerts ls/] as const),
     ],
   ])('complains of %s, and names what mends it', (_, facts, level, text, fix) => {
     const found = amiss(facts)
@@ -134,8 +169,8 @@ describe('a diagnosis', () => {
 
   it('says which parts could not be looked at, and goes on with the others', () => {
     const gone = { store: null, planner: null, queues: null, zoneData: null, herds: null, quarantined: null }
-    const found = amiss({ ...gone, deafChannels: null })
-    expect(found).toHaveLength(7)
+    const found = amiss({ ...gone, deafChannels: null, alerts: null })
+    expect(found).toHaveLength(8)
     expect(found.every(({ level, text }) => level === 'warning' && text.endsWith('could not be looked at'))).toBe(true)
   })
 

@@ -1,5 +1,8 @@
 /** Decides, purely, what is well, what to mind and what is wrong when the facts are these, and names what mends it; looking them up is the server's. */
+
 import { formatDuration } from '../time/duration.ts'
+import { SEVERITIES, type Severity } from './alert-rule.ts'
+import type { Failover } from './failover.ts'
 
 /** `wrong`: something that should happen does not, or soon will not. `warning`: it costs, or may mislead. */
 export type FindingLevel = 'ok' | 'warning' | 'wrong'
@@ -49,6 +52,21 @@ export interface DiagnosisFacts {
   readonly quarantined: readonly { readonly workspace: string; readonly key: string; readonly code: string }[] | null
   /** Channels whose newest message was given up within the last day. */
   readonly deafChannels: readonly { readonly id: string; readonly name: string; readonly error: string | null }[] | null
+  /** Failovers of the last days after which writes may be missing, the newest first. */
+  readonly failovers: readonly Pick<Failover, 'from' | 'to'>[] | null
+  readonly alerts: {
+    /** Those that are not over, the newest first. */
+    readonly open: readonly AlertSummary[]
+    /** Channels that are switched on. */
+    readonly channels: number
+  } | null
+}
+
+interface AlertSummary {
+  readonly id: string
+  readonly severity: Severity
+  readonly title: string
+  readonly openedAt: number
 }
 
 interface QueueFacts {
@@ -82,6 +100,7 @@ const MAX_NAMED = 5
 export function diagnose(facts: DiagnosisFacts): Finding[] {
   return [
     ...(facts.store ? storeFindings(facts.store, facts.sizes?.liveRuns ?? 0) : [unknown('store')]),
+    ...(facts.failovers ? facts.failovers.slice(0, MAX_NAMED).map(failoverFinding) : [unknown('failover')]),
     clockFinding(facts.skewMs),
     facts.planner ? plannerFinding(facts.planner, facts.sizes?.schedules ?? 0) : unknown('planner'),
     ...(facts.queues ? queueFindings(facts.queues) : [unknown('queues')]),
@@ -90,7 +109,8 @@ export function diagnose(facts: DiagnosisFacts): Finding[] {
     ...(facts.quarantined
       ? quarantineFindings(facts.quarantined, facts.sizes?.quarantined ?? 0)
       : [unknown('quarantine')]),
-    ...(facts.deafChannels ? channelFindings(facts.deafChannels) : [unknown('channels')]),
+    ...(facts.deafChannels ? channelFindings(facts.deafChannels, facts.alerts?.channels ?? 1) : [unknown('channels')]),
+    ...(facts.alerts ? alertFindings(facts.alerts.open) : [unknown('alerts')]),
   ]
 }
 
@@ -133,7 +153,8 @@ const poolerFinding = (pooler: boolean): Finding =>
     ? warning('pooler', 'a pooler in transaction mode shares our sessions: hints of others are not heard', POOLER_FIX)
     : ok('pooler', 'no pooler in transaction mode')
 
-const POOLER_FIX = 'connect past it, or openPostgres({ url, listen: false, prepare: false })'
+const POOLER_FIX =
+  'connect past it, or add ?listen=false&prepare=false to the address (listen: false, prepare: false in code)'
 
 function deadFinding(dead: number, live: number): Finding {
   const text = `${count(dead)} dead rows beside ${count(live)} live runs`
@@ -149,6 +170,16 @@ function snapshotFinding(ms: number): Finding {
   return ms < VERY_OLD_SNAPSHOT_MS ? warning('snapshots', text, fix) : wrong('snapshots', text, fix)
 }
 
+function failoverFinding({ from, to }: Pick<Failover, 'from' | 'to'>): Finding {
+  const [after, until] = [new Date(from).toISOString(), new Date(to).toISOString()]
+  const text = `the database failed over: writes acknowledged from ${after} to ${until} may be missing`
+  return warning(
+    'failover',
+    text,
+    'compare runs and schedules with what your systems sent then, and send again what is missing',
+  )
+}
+
 function clockFinding(skewMs: number): Finding {
   const ms = Math.round(skewMs)
   const text = `clock ${ms < 0 ? '−' : '+'}${Math.abs(ms)} ms against the database (limit ${MAX_SKEW_MS})`
@@ -162,14 +193,17 @@ function plannerFinding(planner: NonNullable<DiagnosisFacts['planner']>, schedul
   const alive = `${schedulers} ${schedulers === 1 ? 'scheduler' : 'schedulers'} alive`
   const led = lease && lease.leftMs > 0 ? `, led by ${lease.holder} (lease ends in ${lasting(lease.leftMs)})` : ''
   if (schedulers === 0 && led === '') {
-    const text = 'nobody plans: no scheduler is alive'
-    const fix = 'everytick serve --db <address>, or start() in an app'
+    const text = 'no process plans: schedules create no runs, and backfills do not go on'
+    const fix = `everytick serve --db <address>, everytick worker --plan, or start() in an app. ${UNWRITABLE}`
     return schedules === 0 ? warning('planner', text, fix) : wrong('planner', text, fix)
   }
   if (lagMs > MAX_LAG_MS)
     return wrong('planner', `planning is ${lasting(lagMs)} behind; ${alive}${led}`, 'look into the log of that process')
   return ok('planner', `${alive}${led}`)
 }
+
+/** Signs of life are rows: a full disk or a lock keeps them from being written, and everything else too. */
+const UNWRITABLE = 'If one runs, its log says why it cannot write: a full disk, or a lock that another process holds'
 
 function queueFindings(queues: readonly QueueFacts[]): Finding[] {
   const alone = queues.filter(({ ready, workers, paused }) => ready > 0 && workers === 0 && !paused)
@@ -215,11 +249,28 @@ function quarantineFindings(some: NonNullable<DiagnosisFacts['quarantined']>, to
   })
 }
 
-function channelFindings(deaf: NonNullable<DiagnosisFacts['deafChannels']>): Finding[] {
+const NO_CHANNEL = 'no alert channel is set up: alerts reach nobody by themselves'
+
+function channelFindings(deaf: NonNullable<DiagnosisFacts['deafChannels']>, channels: number): Finding[] {
+  if (channels === 0)
+    return [warning('channels', NO_CHANNEL, 'everytick channels add ops --kind webhook --address https://…')]
   if (deaf.length === 0) return [ok('channels', 'no channel has given up on a message')]
   return deaf.slice(0, MAX_NAMED).map(({ id, name, error }) => {
     const text = `channel ${quoted(name)} does not reach anybody${error === null ? '' : `: ${error}`}`
     return wrong('channels', text, `everytick channels test ${id}`)
+  })
+}
+
+function alertFindings(open: readonly AlertSummary[]): Finding[] {
+  if (open.length === 0) return [ok('alerts', 'no alert is open')]
+  const worst = [...open].sort((a, b) => SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity))
+  const named = worst.slice(0, MAX_NAMED)
+  return named.map(({ id, severity, title, openedAt }, i) => {
+    const others =
+      i === named.length - 1 && open.length > named.length ? ` (and ${count(open.length - named.length)} more)` : ''
+    const text = `${title}, since ${new Date(openedAt).toISOString()}${others}`
+    const fix = `everytick alerts ls, then alerts ack ${id}`
+    return severity === 'critical' ? wrong('alerts', text, fix) : warning('alerts', text, fix)
   })
 }
 

@@ -3,7 +3,10 @@
 import type { Json } from '../json.ts'
 import type { Run, RunError } from '../run/run.ts'
 import type { AgainReason } from '../run/settle.ts'
+import type { Failover } from './failover.ts'
 import type { LogLevel } from './logger.ts'
+
+export type ScheduleAction = 'created' | 'changed' | 'paused' | 'resumed' | 'removed'
 
 export type Fact =
   | { readonly kind: 'run.started'; readonly run: Run; readonly at: number }
@@ -56,5 +59,28 @@ export type Fact =
       readonly by: string
       readonly reason: string
     }
+  /** The process stopped without having ended all its work: runs that took longer than the drain, and results that could not be written. */
+  | {
+      readonly kind: 'stop.incomplete'
+      readonly drainMs: number
+      readonly interrupted: readonly Run[]
+      readonly unwritten: readonly Run[]
+    }
+  /** By this process: `names` are `workspace/key` of some of them. */
+  | {
+      readonly kind: 'schedules.changed'
+      readonly action: ScheduleAction
+      readonly count: number
+      readonly names: readonly string[]
+      readonly by: string
+    }
+  /** This process does a background task from now on, or no longer. */
+  | { readonly kind: 'leadership.changed'; readonly task: string; readonly leads: boolean }
+  /** So many rows were older than their retention. */
+  | { readonly kind: 'retention.removed'; readonly count: number }
+  /** A loop works again after it failed. */
+  | { readonly kind: 'engine.recovered'; readonly where: string }
+  /** The database is another server than before, or went back in its log; that is on record. */
+  | { readonly kind: 'store.failed_over'; readonly failover: Failover }
   /** A pass failed and will be tried again. */
   | { readonly kind: 'engine.error'; readonly where: string; readonly error: unknown; readonly retryInMs: number }

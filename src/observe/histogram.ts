@@ -16,11 +16,14 @@ export interface Counted {
   readonly lateness: readonly number[]
   readonly durations: readonly number[]
   readonly durationSumMs: number
+  /** The longest of them; 0 when there are none. */
+  readonly latenessMaxMs: number
+  readonly durationMaxMs: number
 }
 
 const NOTHING: Counted = {
   ...{ succeeded: 0, failed: 0, cancelled: 0, skipped: 0, missed: 0, attempts: 0, doubled: 0, durationSumMs: 0 },
-  ...{ lateness: [], durations: [] },
+  ...{ lateness: [], durations: [], latenessMaxMs: 0, durationMaxMs: 0 },
 }
 
 /** All of them as one. */
@@ -37,6 +40,8 @@ export function merged(all: readonly Counted[]): Counted {
       lateness: added(sum.lateness, each.lateness),
       durations: added(sum.durations, each.durations),
       durationSumMs: sum.durationSumMs + each.durationSumMs,
+      latenessMaxMs: Math.max(sum.latenessMaxMs, each.latenessMaxMs),
+      durationMaxMs: Math.max(sum.durationMaxMs, each.durationMaxMs),
     }),
     NOTHING,
   )
@@ -44,6 +49,10 @@ export function merged(all: readonly Counted[]): Counted {
 
 const added = (one: readonly number[], other: readonly number[]): number[] =>
   Array.from({ length: Math.max(one.length, other.length) }, (_, i) => (one[i] ?? 0) + (other[i] ?? 0))
+
+/** The bounds when nothing counted is above a value: the last class then ends there, and no quantile lies above it. */
+export const upTo = (bounds: readonly number[], most: number): number[] =>
+  [...bounds, Number.POSITIVE_INFINITY].map((bound) => Math.min(bound, most))
 
 /**
  * The value that a share (0.95) of what was counted does not exceed. Within a class what was counted is taken to lie evenly; what is
@@ -61,6 +70,11 @@ export function quantile(bounds: readonly number[], counts: readonly number[], s
     before += count
   }
   return bounds.at(-1) ?? null
+}
+
+/** How many of what was counted are above a value for certain: those of the classes that begin at it or above. */
+export function countAbove(bounds: readonly number[], counts: readonly number[], value: number): number {
+  return counts.reduce((sum, count, place) => ((bounds[place - 1] ?? 0) >= value ? sum + count : sum), 0)
 }
 
 export interface Quantiles {

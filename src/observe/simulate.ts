@@ -71,7 +71,7 @@ export const simulate = (schedule: SimulatedSchedule, world: SimulatedWorld): Si
 export function* simulating(schedule: SimulatedSchedule, world: SimulatedWorld): Steps<Simulation> {
   const slots = slotsOf(schedule.timing, seedOf(schedule))
   const { untilAt, truncated } = bounded(slots, world)
-  const { retry = DEFAULT_RETRY, leaseMs = 15_000, lookaheadMs = 10_000, durationsMs } = world
+  const { retry = DEFAULT_RETRY, leaseMs = 10_000, lookaheadMs = 10_000, durationsMs } = world
   const laned = laneOf({ id: ID, ...schedule }) !== null
   const runs = createRuns({ laned, retry, leaseMs, durationsMs })
   const planning = createPlanning(slots, schedule, { fromAt: world.fromAt, lookaheadMs })
@@ -80,7 +80,7 @@ export function* simulating(schedule: SimulatedSchedule, world: SimulatedWorld):
   let now = world.fromAt
   while (now <= untilAt) {
     yield
-    runs.add(planning.pass(now))
+    runs.add(planning.pass(now), now)
     runs.settle(now)
     const down = outages.find(({ fromAt, toAt }) => fromAt <= now && now < toAt)
     if (down) {

@@ -29,7 +29,8 @@ export interface RunsOptions {
 
 export interface SimulatedRuns {
   readonly all: readonly SimulatedRun[]
-  add(planned: readonly PlannedRun[]): void
+  /** As the stores do, the first of a plan is open when it is due soon and nothing else is in its lane. */
+  add(planned: readonly PlannedRun[], now: number): void
   /** All that follows at this instant, until nothing does. */
   settle(now: number): void
   crash(now: number): void
@@ -103,15 +104,16 @@ export function createRuns({ laned, retry, leaseMs, durationsMs }: RunsOptions):
 
   return {
     all,
-    add(planned) {
+    add(planned, now) {
       for (const each of planned) {
+        const isOpen = !laned || (line.size + open.size + running.size === 0 && each.dueAt <= now + OPEN_AHEAD_MS)
         const run: SimulatedRun = {
-          ...{ planned: each, state: 'pending', gate: laned ? 'closed' : 'open', dueAt: each.dueAt, attempt: 0 },
+          ...{ planned: each, state: 'pending', gate: isOpen ? 'open' : 'closed', dueAt: each.dueAt, attempt: 0 },
           ...{ cancelRequested: false, startedAt: null, finishedAt: null, lostAt: null },
         }
         all.push(run)
-        if (laned) line.set(each.id, run)
-        else open.add(run)
+        if (isOpen) open.add(run)
+        else line.set(each.id, run)
         dues.add(each.dueAt, null)
         if (laned) dues.add(each.dueAt - OPEN_AHEAD_MS, null)
       }

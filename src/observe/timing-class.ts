@@ -1,6 +1,6 @@
 /** Schedules that fire alike, taken as one, and how `H` is spread over many of them; what is made of their occurrences is decided by whoever counts them. */
 import { EverytickError } from '../errors.ts'
-import { compileCron } from '../schedule/cron.ts'
+import { parseCron } from '../schedule/cron.ts'
 import { readCron } from '../schedule/cron-expression.ts'
 import { FIELD_SPECS, type Field } from '../schedule/cron-field.ts'
 import { type Jitter, seedOf, type TimingRule, type TimingSpec } from '../schedule/schedule.ts'
@@ -73,9 +73,9 @@ const mayHash = (rule: TimingRule): boolean => rule.kind === 'cron' && /h/i.test
 function spreadRule(rule: PlainRule, seed: string): Part<PlainRule> {
   if (rule.kind !== 'cron' || !mayHash(rule)) return { timing: rule, schedules: 1 }
   const tree = readCron(rule.cron, seed)
-  if (tree.kind === 'every' || !tree.hashed) return { timing: rule, schedules: 1 }
+  if (tree.kind !== 'fields' || !tree.hashed) return { timing: rule, schedules: 1 }
   const cron = tree.fields.map(widened).join(' ')
-  const { fields } = compileCron(cron, { timezone: rule.timezone, seed })
+  const { fields } = parseCron(cron, { timezone: rule.timezone, seed })
   let schedules = 1
   for (const field of tree.fields) {
     if (isAlone(field)) schedules /= Math.min(stepOf(field), fields[field.name]?.values.length ?? 1)

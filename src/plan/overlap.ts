@@ -26,7 +26,7 @@ export type LaneMove =
   | { readonly kind: 'open'; readonly id: string }
   /** Decided about: it waits until nobody is before it. */
   | { readonly kind: 'wait'; readonly id: string }
-  /** Becomes no run: it came due while `behind` was before it. */
+  /** Becomes no run: it came due while `behind` was before it. `behind` is never skipped later, so that the record names a run that exists. */
   | { readonly kind: 'skip'; readonly id: string; readonly behind: string }
   /** The open run is told to stop, or ends as cancelled where nobody works on it. */
   | { readonly kind: 'cancel'; readonly id: string; readonly for: string }
@@ -51,13 +51,17 @@ export function decideLane({ runs }: Lane, now: number): LaneMove[] {
 
   const newest = line.findLast((run) => isDue(run) && run.gate === 'closed' && run.overlap === 'cancel_previous')
   if (newest) {
+    const cancel = (run: LaneRun): number => moves.push({ kind: 'cancel', id: run.id, for: newest.id })
     // What somebody asked for by hand, or was missed and is made good, waits its turn; the rest gives way to the newest.
     const givesWay = (run: LaneRun): boolean => run.overlap !== 'queue' && inLine(run, newest) < 0
-    for (const run of line.filter(givesWay)) skip(run, newest.id)
+    for (const run of line.filter(givesWay)) {
+      // Records of skipped occurrences may name a run that was decided about, so it ends as a run that is found by its id.
+      if (run.gate === 'waiting') cancel(run)
+      else skip(run, newest.id)
+    }
     line = line.filter((run) => !givesWay(run))
     const previous = open && inLine(open, newest) < 0 ? open : undefined
-    if (previous && hasNotBegun(previous)) skip(previous, newest.id)
-    else if (previous && !previous.cancelRequested) moves.push({ kind: 'cancel', id: previous.id, for: newest.id })
+    if (previous && !isOwedAStart(previous) && !previous.cancelRequested) cancel(previous)
   }
 
   const holder = open ?? line.find(({ dueAt }) => dueAt <= now + OPEN_AHEAD_MS)
@@ -76,6 +80,6 @@ export function decideLane({ runs }: Lane, now: number): LaneMove[] {
   return moves
 }
 
-/** One that was asked for by hand has no occurrence that could be skipped. */
-const hasNotBegun = ({ state, fence, scheduledAt }: LaneRun): boolean =>
-  state === 'pending' && fence === 0 && scheduledAt !== null
+/** An occurrence that waits its turn under every policy keeps it until a worker has claimed it; after that a newer run may cancel it. */
+const isOwedAStart = ({ overlap, state, fence, scheduledAt }: LaneRun): boolean =>
+  overlap === 'queue' && state === 'pending' && fence === 0 && scheduledAt !== null

@@ -397,4 +397,19 @@ describe('the lane of a plan', () => {
     const made = plan(schedule({ catchUp: all }), at(12 * MINUTE + 10_000))
     expect(made.runs.map(({ overlap }) => overlap)).toEqual(['queue', 'queue', 'skip'])
   })
+
+  it.each([
+    ['skip', 'queue'],
+    ['queue', 'queue'],
+    ['queue_one', 'queue'],
+    ['cancel_previous', 'queue'],
+    ['allow', 'allow'],
+  ] as const)('lets the one that catch-up `latest` leaves under %s run as %s', (overlap, late) => {
+    const policy = { ...schedule().firing, overlap }
+    const made = plan(schedule({ firing: policy }), at(12 * MINUTE + 10_000))
+    expect(made.runs.map(({ trigger, overlap }) => [trigger, overlap])).toEqual([
+      ['catch_up', late],
+      ['schedule', overlap],
+    ])
+  })
 })

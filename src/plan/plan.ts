@@ -183,7 +183,7 @@ function push(nonRuns: NonRun[], next: NonRun): void {
 }
 
 function plannedRun(slots: Slots, schedule: DueSchedule, { at, late }: { at: number; late: boolean }): PlannedRun {
-  const { jitter, overlap, concurrencyKey } = schedule.firing
+  const { jitter } = schedule.firing
   const offset = jitter && !late ? jitterMs(jitter, seedOf(schedule), { at, nextAt: slots.nextAt(at) }) : 0
   return {
     id: occurrenceId(schedule.id, at),
@@ -191,9 +191,17 @@ function plannedRun(slots: Slots, schedule: DueSchedule, { at, late }: { at: num
     slotStartAt: slots.prevAt(at),
     dueAt: at + offset,
     trigger: late ? 'catch_up' : 'schedule',
-    // Missed ones are made good one after another: under `skip`, all but the first would be lost a second time.
-    overlap: (late && overlap === 'skip') || (concurrencyKey !== null && overlap === 'allow') ? 'queue' : overlap,
+    overlap: overlapOf(schedule, late),
   }
+}
+
+/**
+ * Missed occurrences that are caught up run one after another: under `skip`, all but the first would be lost a second time.
+ * The only one that `latest` leaves would be lost under `queue_one` and `cancel_previous` too, behind an older or a newer run.
+ */
+function overlapOf({ firing: { overlap, concurrencyKey }, catchUp }: DueSchedule, late: boolean): Overlap {
+  if (overlap === 'allow') return concurrencyKey === null ? 'allow' : 'queue'
+  return late && (overlap === 'skip' || catchUp.catchUp === 'latest') ? 'queue' : overlap
 }
 
 /** What waits for its jitter is not late; no occurrence waits as long as until the next. */

@@ -114,12 +114,13 @@ function pause({ eras }: WhyFacts, slotAt: number): Answer {
   return no(`paused by ${by}${reason === '' ? '' : ` (${reason})`} since ${utcText(fromAt)}, ${end}`)
 }
 
-function planned({ run, schedule, now }: WhyFacts, slotAt: number): Answer {
+function planned({ run, deleted, schedule, now }: WhyFacts, slotAt: number): Answer {
   if (run) {
     const jitter = run.scheduledAt !== null && run.fence === 0 ? run.dueAt - run.scheduledAt : 0
     const late = jitter > 0 ? `, due ${elapsedText(jitter)} later by jitter` : ''
     return yes(`planned at ${utcText(run.createdAt)} as ${nameOf(run)}${late}`)
   }
+  if (deleted) return yes(`planned as ${nameOf(deleted)}, which ${deleted.by} deleted at ${utcText(deleted.at)}`)
   if (slotAt <= schedule.watermarkAt) return note('planning has passed it, and there is no run of it')
   return slotAt > now ? note('still to come') : no(`planning has come as far as ${utcText(schedule.watermarkAt)}`)
 }

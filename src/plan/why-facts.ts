@@ -1,5 +1,6 @@
 /** What is known about one occurrence, and what may be said of it; deciding is `why.ts`, gathering `scheduler/why.ts`. */
 import type { Run } from '../run/run.ts'
+import type { RunState } from '../run/state.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import type { Eras, Timeline } from './eras.ts'
 import type { NonRun } from './non-run.ts'
@@ -32,6 +33,8 @@ export interface WhyFacts {
   readonly forgottenAt: number
   /** The run of the occurrence that is meant. */
   readonly run: Run | null
+  /** The run of the occurrence that is meant was deleted: this is what is left of it. */
+  readonly deleted: DeletedRun | null
   /** A run that made it good later. */
   readonly backfill: Run | null
   readonly nonRun:
@@ -45,6 +48,14 @@ export interface WhyFacts {
   /** Processes that are alive. */
   readonly workers: readonly WhyWorker[]
   readonly journal: readonly { readonly at: number; readonly kind: string }[]
+}
+
+export interface DeletedRun {
+  readonly id: string
+  readonly state: RunState
+  readonly startedAt: number | null
+  readonly by: string
+  readonly at: number
 }
 
 export interface WhyWorker {

@@ -34,7 +34,16 @@ function factsOf({ with: change = {}, changes = [], ...given }: Given): WhyFacts
   const worker = { id: 'w3', roles: ['scheduler', 'worker'], queues: { mail: 2 } }
   return {
     ...{ schedule, eras, timeline: timelineOf(eras, schedule), at: SLOT, now: SLOT + HOUR, forgottenAt: 0 },
-    ...{ run: null, backfill: null, nonRun: null, before: null, queue: null, workers: [worker], journal: [] },
+    ...{
+      run: null,
+      deleted: null,
+      backfill: null,
+      nonRun: null,
+      before: null,
+      queue: null,
+      workers: [worker],
+      journal: [],
+    },
     ...given,
   }
 }
@@ -71,6 +80,13 @@ describe('an occurrence', () => {
       'that was cancelled',
       { run: run({ state: 'cancelled', startedAt: null }) },
       ...(['cancelled', /^It was cancelled before it began/] as const),
+    ],
+    [
+      'whose run was deleted',
+      {
+        deleted: { id: OTHER, state: 'succeeded', startedAt: SLOT, by: 'ana', at: SLOT },
+      },
+      ...(['ran deleted', /^It ran: run 0190163d-0000\S+, which ana deleted at 2\S+Z\.$/] as const),
     ],
     [
       'that waits behind another',

@@ -1,7 +1,8 @@
 /** Decides, purely, what became of one occurrence and why, in one sentence; the facts are gathered by `scheduler/why.ts`, the checklist beside it is `why-checks.ts`. */
 import type { Run } from '../run/run.ts'
+import type { RunState } from '../run/state.ts'
 import { elapsedText, instantText, nameOf } from './instant-words.ts'
-import { type Fate, meantBy, type WhyFacts, type WhyVerdict } from './why-facts.ts'
+import { type DeletedRun, type Fate, meantBy, type WhyFacts, type WhyVerdict } from './why-facts.ts'
 import { fateOfNonRun, HINTS } from './why-not.ts'
 
 export function fateOf(facts: WhyFacts): Fate {
@@ -25,20 +26,35 @@ function reasonNotDue({ schedule, eras, timeline, at }: WhyFacts): string | null
 }
 
 function fateOfSlot(facts: WhyFacts, slotAt: number): Fate {
-  const { run, nonRun, backfill } = facts
+  const { run, deleted, nonRun, backfill } = facts
   const fate =
     run && !denied(run, nonRun)
       ? fateOfRun(facts, run)
-      : nonRun
-        ? fateOfNonRun(facts, nonRun)
-        : fateOfNothing(facts, slotAt)
+      : deleted && !denied(deleted, nonRun)
+        ? fateOfDeleted(deleted)
+        : nonRun
+          ? fateOfNonRun(facts, nonRun)
+          : fateOfNothing(facts, slotAt)
   if (!backfill) return fate
   return { ...fate, sentence: `${fate.sentence} A backfill made it good: ${nameOf(backfill)} ${backfill.state}.` }
 }
 
 /** Cancelled ahead of time, and then passed over: the record is the later word. */
-const denied = ({ state, startedAt }: Run, nonRun: unknown): boolean =>
+const denied = ({ state, startedAt }: Pick<Run, 'state' | 'startedAt'>, nonRun: unknown): boolean =>
   nonRun !== null && state === 'cancelled' && startedAt === null
+
+const ENDS: Partial<Record<RunState, readonly [WhyVerdict, words: string]>> = {
+  succeeded: ['ran', 'It ran'],
+  failed: ['failed', 'It failed'],
+  cancelled: ['cancelled', 'It was cancelled'],
+}
+
+/** How it ended is still known, and nothing else. */
+function fateOfDeleted(run: DeletedRun): Fate {
+  const [verdict, words] = ENDS[run.state] ?? ['forgotten', 'It ended']
+  const sentence = `${words}: ${nameOf(run)}, which ${run.by} deleted at ${new Date(run.at).toISOString()}.`
+  return { verdict, reason: 'deleted', sentence, hint: null }
+}
 
 function fateOfRun(facts: WhyFacts, run: Run): Fate {
   const { now, journal } = facts

@@ -16,7 +16,7 @@ export type Trigger = 'schedule' | 'catch_up' | 'backfill' | 'enqueue' | 'manual
 export interface RunPolicy {
   /** Absent means the usual; `retryOf` tells. */
   readonly retry?: RetryPolicy
-  /** How long one attempt may take; absent means as long as its lease is renewed. */
+  /** How long one attempt may take; absent means without end, as long as its lease is renewed. */
   readonly timeoutMs?: number
   /** Absent means at least once. `at_most_once`: one that began and did not end well is never begun again. */
   readonly delivery?: 'at_most_once'
@@ -74,6 +74,11 @@ export interface Run {
   readonly attempt: number
   /** Grows with every grant; a worker's write counts only with the current one. */
   readonly fence: number
+  /**
+   * Random for every claim, and null while nobody has claimed the run. After a failover that lost a claim, two workers may hold the
+   * same fence; they never hold the same claim.
+   */
+  readonly claimId: string | null
   /** Null also while it runs, when its worker handed it over: then it waits to be completed from outside. */
   readonly workerId: string | null
   readonly leaseUntil: number | null

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Attempted, type Outcome, settle, type Verdict } from './settle.ts'
+import { type Attempted, isLastAttempt, type Outcome, RETURNED, settle, type Verdict } from './settle.ts'
 
 const error = { name: 'TypeError', message: 'rate is undefined' }
 const policy = { retry: { attempts: 3, backoff: 'fixed', baseMs: 1000, maxMs: 1000 } } as const
@@ -26,7 +26,8 @@ const TABLE: readonly Row[] = [
     outcome: { kind: 'returned', result: { sent: 3 } },
     early: { kind: 'final', state: 'succeeded', result: { sent: 3 } },
     last: { kind: 'final', state: 'succeeded', result: { sent: 3 } },
-    cancelling: { kind: 'final', state: 'succeeded', result: { sent: 3 } },
+    // Its result is kept: the work may have been done all the same.
+    cancelling: { kind: 'final', state: 'cancelled', result: { sent: 3 } },
   },
   { outcome: { kind: 'threw', error }, early: again('retry', 500, retried), last: FAILED, cancelling: CANCELLED },
   { outcome: { kind: 'discarded', error }, early: FAILED, last: FAILED, cancelling: FAILED },
@@ -91,6 +92,25 @@ describe('the verdict on an attempt', () => {
     },
   )
 
+  it('returns a run that never began to its place, uncounted, whatever its policy allows', () => {
+    for (const attempt of [1, 3, 100]) {
+      expect(settle(run(attempt), { kind: 'not_begun' }, 0.5)).toEqual(RETURNED)
+      const once = { ...run(attempt), policy: { ...policy, delivery: 'at_most_once' } } as const
+      expect(settle(once, { kind: 'not_begun' }, 0.5)).toEqual(RETURNED)
+    }
+    expect(RETURNED).toMatchObject({ kind: 'again', counts: false, keepsDue: true })
+    expect(settle(run(1, true), { kind: 'not_begun' }, 0.5)).toEqual(CANCELLED)
+  })
+
+  it.each([
+    ['the first of three', { attempt: 1, policy }, false],
+    ['the last of three', { attempt: 3, policy }, true],
+    ['the first of the usual number', { attempt: 1, policy: {} }, false],
+    ['the only one that may begin', { attempt: 1, policy: { delivery: 'at_most_once' } }, true],
+  ] as const)('knows whether %s is the last attempt', (_, attempted, isLast) => {
+    expect(isLastAttempt(attempted)).toBe(isLast)
+  })
+
   it('takes the jitter from the roll it is handed, so that the same roll gives the same verdict', () => {
     const delays = [0, 0.25, 0.999].map((roll) => settle(run(1), { kind: 'threw', error }, roll))
     expect(delays).toMatchObject([{ delayMs: 0 }, { delayMs: 250 }, { delayMs: 999 }])
@@ -147,7 +167,12 @@ describe('a run that may happen at most once', () => {
     expect(settle(run, outcome, 0.5)).toMatchObject(verdict)
   })
 
-  it('ends as cancelled when an operator wants it so', () => {
+  it('ends as cancelled when an operator wants it so, also when it returned', () => {
+    expect(settle({ ...run, cancelRequested: true }, { kind: 'returned', result: 7 }, 0.5)).toEqual({
+      kind: 'final',
+      state: 'cancelled',
+      result: 7,
+    })
     expect(settle({ ...run, cancelRequested: true }, { kind: 'lost' }, 0.5)).toEqual({
       kind: 'final',
       state: 'cancelled',

@@ -15,6 +15,8 @@ export type Outcome =
   | { readonly kind: 'timed_out'; readonly error: RunError }
   /** The lease ended and nobody renewed it. */
   | { readonly kind: 'lost' }
+  /** The lease ended before the worker that had claimed the run ahead began it; it does not count as an attempt. */
+  | { readonly kind: 'not_begun' }
   /** An operator asked for it, and the work stopped. */
   | { readonly kind: 'cancelled' }
   /** The worker stopped before the work was done, or cannot do it; it does not count as an attempt. */
@@ -34,10 +36,13 @@ export type Verdict =
       /** The schedule that made the run is to be paused, for this reason. */
       readonly pauseSchedule?: string
     }
-  | { readonly kind: 'final'; readonly state: 'cancelled' }
+  /** `result`: what the handler returned although it was told to stop. */
+  | { readonly kind: 'final'; readonly state: 'cancelled'; readonly result?: Json }
   | {
       readonly kind: 'again'
       readonly delayMs: number
+      /** The run is due when it was before, and keeps its place in the queue; `delayMs` is 0 then. */
+      readonly keepsDue?: true
       readonly reason: AgainReason
       /** Whether the grant just ended counts against the attempts allowed. */
       readonly counts: boolean
@@ -60,12 +65,27 @@ const ABANDONED: RunError = {
   code: 'RUN_ABANDONED',
 }
 
+/** Back to its place in the queue, as if nobody had claimed it. */
+export const RETURNED: Verdict = {
+  kind: 'again',
+  delayMs: 0,
+  keepsDue: true,
+  reason: 'released',
+  counts: false,
+  error: null,
+}
+
+/** Whether an attempt that is lost could not be followed by another: the store must know that it begins before it does. */
+export const isLastAttempt = ({ attempt, policy }: Pick<Attempted, 'attempt' | 'policy'>): boolean =>
+  policy.delivery === 'at_most_once' || attempt >= retryOf(policy).attempts
+
 /** `roll` is a random number in [0, 1), for the jitter of the backoff. */
 export function settle(run: Attempted, outcome: Outcome, roll: number): Verdict {
+  if (outcome.kind === 'not_begun') return run.cancelRequested ? { kind: 'final', state: 'cancelled' } : RETURNED
   if (run.policy.delivery === 'at_most_once') return settleOnce(run, outcome)
   switch (outcome.kind) {
     case 'returned':
-      return { kind: 'final', state: 'succeeded', result: outcome.result }
+      return finish(run, outcome.result)
     case 'discarded':
       return discard(outcome)
     case 'cancelled':
@@ -87,10 +107,10 @@ export function settle(run: Attempted, outcome: Outcome, roll: number): Verdict 
   }
 }
 
-function settleOnce(run: Attempted, outcome: Outcome): Verdict {
+function settleOnce(run: Attempted, outcome: Exclude<Outcome, { kind: 'not_begun' }>): Verdict {
   switch (outcome.kind) {
     case 'returned':
-      return { kind: 'final', state: 'succeeded', result: outcome.result }
+      return finish(run, outcome.result)
     case 'cancelled':
       return { kind: 'final', state: 'cancelled' }
     case 'discarded':
@@ -109,6 +129,13 @@ function settleOnce(run: Attempted, outcome: Outcome): Verdict {
       return failOnce(run, ABANDONED)
   }
 }
+
+/**
+ * A handler that heeds its signal by returning has not done its work, and one that ignores the signal may have: the run is
+ * what the operator asked for, and the result is kept.
+ */
+const finish = ({ cancelRequested }: Attempted, result: Json): Verdict =>
+  cancelRequested ? { kind: 'final', state: 'cancelled', result } : { kind: 'final', state: 'succeeded', result }
 
 const discard = ({ error, pauseSchedule }: Extract<Outcome, { kind: 'discarded' }>): Verdict => ({
   kind: 'final',

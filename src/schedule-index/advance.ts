@@ -1,6 +1,7 @@
 /** Decides where a row goes from `now`: to its next occurrence, or nowhere because it cannot be read; writing it down is the caller's part. */
 import { EverytickError } from '../errors.ts'
-import { compileCron, parseCron } from '../schedule/cron.ts'
+import { parseCron } from '../schedule/cron.ts'
+import { refuseNever } from '../schedule/never.ts'
 import { seedOf } from '../schedule/schedule.ts'
 import { NEVER_AT, type ScheduleIndexRow } from './contract.ts'
 
@@ -17,7 +18,7 @@ const optionsOf = ({ userId, key, timezone }: RowTiming) => ({
  * that stepping from the row's own cursor would come to, however many were passed over; a late claim moves none of them.
  */
 export function advanced(row: ScheduleIndexRow, now: number): number {
-  const next = compileCron(row.cron, optionsOf(row)).nextAt(Math.max(row.nextFireAt, now))
+  const next = parseCron(row.cron, optionsOf(row)).nextAt(Math.max(row.nextFireAt, now))
   if (next === null) return NEVER_AT
   // The engine promises this; here it is what keeps a mistake in it from becoming an endless loop of fires.
   if (next <= now) throw new EverytickError('TIMING_STUCK', `"${row.cron}" has no occurrence after ${now}`)
@@ -26,7 +27,7 @@ export function advanced(row: ScheduleIndexRow, now: number): number {
 
 /** The first `nextFireAt` of a schedule that a person just gave; refuses what cannot be read or never comes. */
 export function nextFireAfter(timing: RowTiming, now: number): number {
-  const next = parseCron(timing.cron, optionsOf(timing)).nextAt(now)
-  if (next !== null) return next
-  throw new EverytickError('CRON_NEVER', `"${timing.cron}" has no fire after ${now}`)
+  const occurrences = parseCron(timing.cron, optionsOf(timing))
+  refuseNever(occurrences, now)
+  return occurrences.nextAt(now) ?? NEVER_AT
 }

@@ -22,7 +22,7 @@ export interface Claim {
   readonly wanted: number
   /** Judges the rows that were read; every one of them moves, so that none is read again. */
   take(rows: readonly ScheduleIndexRow[]): Move[]
-  /** After the commit: tells of the bad rows, and answers the claimed ones. */
+  /** After the commit: reports the bad rows and returns the claimed ones. */
   finish(options: ScheduleIndexOptions): ScheduleIndexRow[]
 }
 
@@ -57,10 +57,14 @@ export function startClaim(now: number, limit: number): Claim {
       wanted = isLast ? 0 : Math.min(limit - claimed.length, PAGE)
       return moves
     },
-    finish({ onBadRow }) {
-      // The rows are claimed: a listener that fails must not keep them from the one who has to act on them.
-      for (const one of onBadRow ? bad : []) new Promise((done) => done(onBadRow?.(one))).catch(() => {})
+    finish({ onBadRow = logBadRow }) {
+      // The rows are claimed: a listener that fails must not keep them from the caller.
+      for (const one of bad) new Promise((done) => done(onBadRow(one))).catch(() => {})
       return claimed
     },
   }
+}
+
+function logBadRow({ row, error }: BadRow): void {
+  console.warn(`schedule_index: "${row.key}" of user "${row.userId}" never fires: ${error.message}`)
 }

@@ -15,16 +15,19 @@ function recording() {
     remove: async (...identity) => void calls.push(['remove', ...identity]),
     claimDue: () => Promise.reject(new Error('a mirror does not claim')),
   }
-  return { calls, collection: defineScheduleCollection({ pattern: 'schedules/*', index, now: () => NOW }) }
+  const warnings: string[] = []
+  const log = { warn: (message: string) => warnings.push(message) }
+  const collection = defineScheduleCollection({ pattern: 'schedules/*', index, now: () => NOW, log })
+  return { calls, warnings, collection }
 }
 
 describe('a collection of schedules', () => {
   it('mirrors a created schedule with its next occurrence', async () => {
     const { calls, collection } = recording()
-    const row = { ...daily, key: 'schedules/a', nextFireAt: NINE }
+    const row = { ...daily, key: 'a', nextFireAt: NINE }
     expect(await collection.create('schedules/a', daily)).toEqual(row)
     await collection.create('schedules/b', { ...daily, timezone: 'Europe/Berlin' })
-    const berlin = { ...daily, key: 'schedules/b', timezone: 'Europe/Berlin', nextFireAt: NINE + 23 * 3_600_000 }
+    const berlin = { ...daily, key: 'b', timezone: 'Europe/Berlin', nextFireAt: NINE + 23 * 3_600_000 }
     expect(calls).toEqual([
       ['upsert', row],
       ['upsert', berlin],
@@ -35,8 +38,8 @@ describe('a collection of schedules', () => {
     const { calls, collection } = recording()
     await collection.update('schedules/a', { ...daily, userId: 'ben' }, daily)
     expect(calls).toEqual([
-      ['upsert', { userId: 'ben', key: 'schedules/a', cron: '0 9 * * *', nextFireAt: NINE }],
-      ['remove', 'ana', 'schedules/a'],
+      ['upsert', { userId: 'ben', key: 'a', cron: '0 9 * * *', nextFireAt: NINE }],
+      ['remove', 'ana', 'a'],
     ])
   })
 
@@ -54,30 +57,68 @@ describe('a collection of schedules', () => {
     expect(await collection.create('schedules/a', { ...daily, enabled: false })).toBeNull()
     await collection.update('schedules/b', { ...daily, cron: 'bad', enabled: false }, { ...daily, cron: 'bad' })
     expect(calls).toEqual([
-      ['remove', 'ana', 'schedules/a'],
-      ['remove', 'ana', 'schedules/b'],
+      ['remove', 'ana', 'a'],
+      ['remove', 'ana', 'b'],
     ])
   })
 
   it('takes a deleted schedule out of the index', async () => {
     const { calls, collection } = recording()
     await collection.delete('schedules/a', daily)
-    expect(calls).toEqual([['remove', 'ana', 'schedules/a']])
+    expect(calls).toEqual([['remove', 'ana', 'a']])
   })
 
-  it('refuses what cannot be read with a code, and writes nothing', async () => {
+  it('logs a timing that cannot be read and takes its row out, so that the former timing stops firing', async () => {
+    const { calls, warnings, collection } = recording()
+    expect(await collection.create('schedules/a', { ...daily, cron: '0 25 * * *' })).toBeNull()
+    expect(await collection.update('schedules/b', { ...daily, timezone: 'EST' }, daily)).toBeNull()
+    expect(await collection.create('schedules/c', { userId: 'ana' } as ScheduleState)).toBeNull()
+    expect(calls).toEqual(['a', 'b', 'c'].map((key) => ['remove', 'ana', key]))
+    expect(warnings).toEqual([
+      expect.stringMatching(/"a" of user "ana" is not mirrored .* hour "25"/),
+      expect.stringMatching(/"b" of user "ana" .* "EST"/),
+      expect.stringContaining('"c" of user "ana"'),
+    ])
+  })
+
+  it('refuses a wrong user, switch or key with a code, and writes nothing', async () => {
     const { calls, collection } = recording()
     const refusals = [
-      collection.create('schedules/a', { ...daily, cron: '0 25 * * *' }),
-      collection.update('schedules/a', { ...daily, timezone: 'EST' }),
       collection.create('schedules/a', { ...daily, userId: '' }),
       collection.create('schedules/a', { ...daily, enabled: 'no' as unknown as boolean }),
       collection.create('other/a', daily),
       collection.delete('schedules/a/b', daily),
     ]
     const codes = await Promise.all(refusals.map((refusal) => refusal.catch((error) => error.code)))
-    expect(codes).toEqual(['CRON_RANGE', 'TIMEZONE_UNKNOWN', ...Array(4).fill('OPTION_INVALID')])
+    expect(codes).toEqual(Array(4).fill('OPTION_INVALID'))
     expect(calls).toEqual([])
+  })
+
+  it('has hooks for a storage framework, whose scope is the user', async () => {
+    const { calls, warnings, collection } = recording()
+    const context = { scopeType: 'user', scopeId: 'ana', log: () => {} }
+    const state = { cron: '0 9 * * *', kind: 'send-digest', enabled: true }
+    await collection.onInstanceCreated!('schedules/a', state, context)
+    await collection.onInstanceUpdated!('schedules/a', { ...state, cron: '0 10 * * *' }, state, context)
+    await collection.onInstanceUpdated!('schedules/a', { ...state, kind: 'other' }, state, context)
+    await collection.onInstanceUpdated!('schedules/a', { ...state, enabled: false }, state, context)
+    await collection.onInstanceUpdated!('schedules/a', { ...state, cron: 'not a cron' }, state, context)
+    await collection.onInstanceDeleted!('schedules/a', context)
+    const row = { userId: 'ana', key: 'a', cron: '0 9 * * *', nextFireAt: NINE }
+    expect(calls).toEqual([
+      ['upsert', row],
+      ['upsert', { ...row, cron: '0 10 * * *', nextFireAt: NINE + 3_600_000 }],
+      ...Array(3).fill(['remove', 'ana', 'a']),
+    ])
+    expect(warnings.length).toBe(1)
+  })
+
+  it('has no hooks without an index, and belongs to users', () => {
+    const { scope, pattern, onInstanceCreated, onInstanceUpdated, onInstanceDeleted } = defineScheduleCollection({
+      pattern: 'schedules/*',
+    })
+    expect([scope, pattern]).toEqual(['user', 'schedules/*'])
+    expect([onInstanceCreated, onInstanceUpdated, onInstanceDeleted]).toEqual([undefined, undefined, undefined])
   })
 
   it('knows its keys by the pattern', () => {
@@ -98,5 +139,13 @@ describe('a collection of schedules', () => {
     const row = await collection.create('schedules/a', { userId: 'ana', cron: '@every 1h' })
     expect(row!.nextFireAt % 3_600_000).toBe(0)
     await collection.delete('schedules/a', { userId: 'ana' })
+  })
+
+  it('names a row by what follows the literal start of the pattern', async () => {
+    const collection = defineScheduleCollection({ pattern: 'users/*/schedules/*' })
+    expect(await collection.create('users/1/schedules/a', daily)).toMatchObject({ key: '1/schedules/a' })
+    expect(await defineScheduleCollection({ pattern: 'nightly' }).create('nightly', daily)).toMatchObject({
+      key: 'nightly',
+    })
   })
 })

@@ -1,81 +1,156 @@
-/** Keeps the index in step with the schedules of a user's own storage: which changes become which rows; the storage itself stays theirs. */
+/** Mirrors the schedules of a user's own storage into an index: which change writes which row. The storage stays the source of truth. */
 import { EverytickError, shown } from '../errors.ts'
 import { systemClock } from '../time/clock.ts'
 import { nextFireAfter } from './advance.ts'
-import { readIdentity, type ScheduleIndex, type ScheduleIndexRow } from './contract.ts'
+import { readIdentity, type ScheduleIndex, type ScheduleIndexRow, type WarningLog } from './contract.ts'
+import { type KeyPattern, readPattern } from './key-pattern.ts'
 
 /** A schedule as the user's storage has it; other fields beside these are the user's own. */
 export interface ScheduleState {
   readonly userId: string
   readonly cron: string
   readonly timezone?: string
-  /** A schedule that is off has no row, and so does not fire; on when absent. */
+  /** A schedule with `enabled: false` has no row in the index, so it does not fire; true when absent. */
   readonly enabled?: boolean
 }
 
 export interface ScheduleCollectionOptions {
-  /** Which keys belong to the collection: `*` stands for one segment, as in `schedules/*`. */
+  /** Which keys belong to the collection: `*` stands for one segment, as in `schedules/*`. Rows carry the key without what is before the first `*`. */
   readonly pattern: string
-  /** Without one, states are checked and nothing is mirrored. */
+  /** Without one, the collection computes rows and mirrors nothing, and it has no hooks. */
   readonly index?: ScheduleIndex
-  /** Where "the next occurrence" starts; the machine's clock when absent. */
+  /** The instant after which the next occurrence is computed; the machine's clock when absent. */
   readonly now?: () => number
+  /** Receives a warning for each schedule that cannot be mirrored; `console` when absent. */
+  readonly log?: WarningLog
 }
 
-/** To be called where the storage creates, updates and deletes; each answers the row it put in, or null where there is none. */
-export interface ScheduleCollection {
+/** The scope in which a storage framework runs a hook; `scopeId` becomes the row's `userId`. */
+export interface ScheduleHookContext {
+  readonly scopeId: string
+}
+
+/** The stored state as a storage framework hands it to a hook: fields are checked when the hook runs. */
+type StoredState = Readonly<Record<string, unknown>>
+
+/** Lifecycle hooks for a storage framework that reports each committed write of an instance. */
+export interface ScheduleHooks {
+  onInstanceCreated(key: string, state: StoredState, context: ScheduleHookContext): Promise<void>
+  onInstanceUpdated(
+    key: string,
+    state: StoredState,
+    previous: StoredState | undefined,
+    context: ScheduleHookContext,
+  ): Promise<void>
+  onInstanceDeleted(key: string, context: ScheduleHookContext): Promise<void>
+}
+
+/** Call the verbs where your storage creates, updates and deletes. Each returns the row it wrote, or null if it wrote none. */
+export interface ScheduleCollection extends Partial<ScheduleHooks> {
   readonly pattern: string
+  /** Every schedule belongs to one user. */
+  readonly scope: 'user'
   owns(key: string): boolean
   create(key: string, state: ScheduleState): Promise<ScheduleIndexRow | null>
-  /** With `before`, a change that leaves owner, timing and switch alone leaves the row alone, and what is due stays due. */
+  /** With `before`, a change that leaves user, timing and switch alone leaves the row alone, and what is due stays due. */
   update(key: string, state: ScheduleState, before?: ScheduleState): Promise<ScheduleIndexRow | null>
   delete(key: string, state: Pick<ScheduleState, 'userId'>): Promise<void>
 }
 
-export function defineScheduleCollection({ pattern, index, now }: ScheduleCollectionOptions): ScheduleCollection {
-  const belongs = readPattern(pattern)
-  const clock = now ?? systemClock.now
+export function defineScheduleCollection(options: ScheduleCollectionOptions): ScheduleCollection {
+  const { index } = options
+  const pattern = readPattern(options.pattern)
+  const mirror = mirrorInto(options, pattern)
 
-  const own = (key: string): void => {
-    if (typeof key === 'string' && belongs(key)) return
-    throw new EverytickError('OPTION_INVALID', `${shown(key)} is no key of the collection "${pattern}"`)
+  const checkKey = (key: string): void => {
+    if (typeof key === 'string' && pattern.matches(key)) return
+    throw new EverytickError('OPTION_INVALID', `${shown(key)} is no key of the collection "${options.pattern}"`)
   }
 
-  /** Refuses before it writes, so that a state that cannot be read changes nothing. */
-  const mirror = async (key: string, state: ScheduleState): Promise<ScheduleIndexRow | null> => {
+  const hooks: ScheduleHooks = {
+    async onInstanceCreated(key, state, { scopeId }) {
+      await mirror.put(key, { ...state, userId: scopeId } as ScheduleState & StoredState)
+    },
+    async onInstanceUpdated(key, state, previous, { scopeId }) {
+      const before = previous && ({ ...previous, userId: scopeId } as ScheduleState & StoredState)
+      await mirror.change(key, { ...state, userId: scopeId } as ScheduleState & StoredState, before)
+    },
+    onInstanceDeleted: (key, { scopeId }) => mirror.remove(scopeId, key),
+  }
+
+  return {
+    pattern: options.pattern,
+    scope: 'user',
+    owns: pattern.matches,
+    async create(key, state) {
+      checkKey(key)
+      return mirror.put(key, state)
+    },
+    async update(key, state, before) {
+      checkKey(key)
+      return mirror.change(key, state, before)
+    },
+    async delete(key, { userId }) {
+      checkKey(key)
+      await mirror.remove(userId, key)
+    },
+    ...(index && hooks),
+  }
+}
+
+interface Mirror {
+  put(key: string, state: ScheduleState): Promise<ScheduleIndexRow | null>
+  change(key: string, state: ScheduleState, before: ScheduleState | undefined): Promise<ScheduleIndexRow | null>
+  remove(userId: string, key: string): Promise<void>
+}
+
+function mirrorInto(
+  { index, now = systemClock.now, log = console }: ScheduleCollectionOptions,
+  pattern: KeyPattern,
+): Mirror {
+  const remove = async (userId: string, key: string): Promise<void> => {
+    await index?.remove(userId, pattern.relative(key))
+  }
+
+  const put = async (storageKey: string, state: ScheduleState): Promise<ScheduleIndexRow | null> => {
     const { userId, cron, timezone, enabled = true } = state
+    const identity = readIdentity(userId, pattern.relative(storageKey))
     if (typeof enabled !== 'boolean') {
       throw new EverytickError('OPTION_INVALID', `enabled is true or false, not ${shown(enabled)}`)
     }
-    const identity = readIdentity(userId, key)
-    if (!enabled) {
-      await index?.remove(userId, key) // whatever its cron says: a schedule that cannot be read must be possible to switch off
+    const timing = { ...identity, cron, ...(timezone === undefined ? {} : { timezone }) }
+    const nextFireAt = enabled ? readNextFire(timing) : null
+    if (nextFireAt === null) {
+      // The row of the earlier definition must not go on firing.
+      await index?.remove(userId, identity.key)
       return null
     }
-    const timing = { ...identity, cron, ...(timezone === undefined ? {} : { timezone }) }
-    const row = { ...timing, nextFireAt: nextFireAfter(timing, clock()) }
+    const row = { ...timing, nextFireAt }
     await index?.upsert(row)
     return row
   }
 
+  /** Null, with a warning, for a timing that cannot be read: the user's storage has accepted the write already. */
+  const readNextFire = (timing: Parameters<typeof nextFireAfter>[0]): number | null => {
+    try {
+      return nextFireAfter(timing, now())
+    } catch (error) {
+      if (!(error instanceof EverytickError)) throw error
+      const { userId, key } = timing
+      log.warn(`schedule_index: "${key}" of user "${userId}" is not mirrored and does not fire: ${error.message}`)
+      return null
+    }
+  }
+
   return {
-    pattern,
-    owns: belongs,
-    async create(key, state) {
-      own(key)
-      return mirror(key, state)
-    },
-    async update(key, state, before) {
-      own(key)
+    put,
+    remove,
+    async change(key, state, before) {
       if (before && isSame(before, state)) return null
-      const row = await mirror(key, state)
-      // Last: if this fails, the schedule fires for two owners until the next update, rather than for none.
-      if (before && before.userId !== state.userId) await index?.remove(before.userId, key)
+      const row = await put(key, state)
+      // Last: if this fails, the schedule fires for two users until the next update, rather than for none.
+      if (before && before.userId !== state.userId) await remove(before.userId, key)
       return row
-    },
-    async delete(key, { userId }) {
-      own(key)
-      await index?.remove(userId, key)
     },
   }
 }
@@ -85,18 +160,3 @@ const isSame = (a: ScheduleState, b: ScheduleState): boolean =>
   a.cron === b.cron &&
   (a.timezone ?? 'UTC') === (b.timezone ?? 'UTC') &&
   (a.enabled ?? true) === (b.enabled ?? true)
-
-/** Compares segment by segment, so that no pattern takes longer than its length. */
-function readPattern(pattern: string): (key: string) => boolean {
-  const segments = typeof pattern === 'string' ? pattern.split('/') : ['']
-  if (segments.some((segment) => segment === '' || (segment.includes('*') && segment !== '*'))) {
-    throw new EverytickError('OPTION_INVALID', `${shown(pattern)} is not a pattern of keys`, {
-      hint: 'write it like schedules/*, where * stands for one whole segment',
-    })
-  }
-  return (key) => {
-    const given = key.split('/')
-    const fits = (segment: string, at: number): boolean => (segment === '*' ? given[at] !== '' : segment === given[at])
-    return given.length === segments.length && segments.every(fits)
-  }
-}

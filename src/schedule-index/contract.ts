@@ -32,8 +32,15 @@ export interface BadRow {
 }
 
 export interface ScheduleIndexOptions {
-  /** Told of each row that was set aside, once; the row stays, at `NEVER_AT`, until an upsert repairs it. */
+  /** Called once for each row that cannot be read; logs a warning by default. The row stays, at `NEVER_AT`, until an upsert repairs it. */
   readonly onBadRow?: (bad: BadRow) => void
+  /** Leaves the table to your own migrations; without it, the first call that misses the table creates it. */
+  readonly skipSchemaInit?: boolean
+}
+
+/** As much of a logger as the index and the collection use; `console` fits. */
+export interface WarningLog {
+  warn(message: string): unknown
 }
 
 export const DEFAULT_LIMIT = 100

@@ -57,6 +57,12 @@ describe('a dispatch', () => {
     expect(answers).toEqual(seen)
   })
 
+  it('needs no listener: the answers are what it returns', async () => {
+    const { rows, index } = due(2)
+    const answers = await dispatchDue({ index, now: NINE, url: URL, fetch: ok })
+    expect(answers).toEqual(rows.map((row) => ({ row, status: 202 })))
+  })
+
   it('reports a transport error as status 0, sends nothing twice, and goes on', async () => {
     const { rows, index } = due(3)
     const sent: string[] = []
@@ -133,17 +139,18 @@ describe('a dispatch', () => {
       { headers: { 'x y': '1' } },
       { headers: { x: 'a\nb' } },
       { concurrency: 0 },
+      { onDispatch: 'log' as never },
       { timeout: 'soon' },
     ]
     const refusals = wrong.map((given) => dispatchDue({ ...usual, ...given }).catch((error) => error.code))
     const codes = await Promise.all(refusals)
-    expect(codes).toEqual([...Array(6).fill('OPTION_INVALID'), 'DURATION_INVALID'])
+    expect(codes).toEqual([...Array(7).fill('OPTION_INVALID'), 'DURATION_INVALID'])
     expect(claims).toEqual([])
   })
 
   it('asks by the clock of the machine, and for as many as the index likes, when not told otherwise', async () => {
     const { claims, index } = due(0)
-    expect(await dispatchDue({ index, url: URL, onDispatch: ignore, fetch: ok })).toEqual([])
+    expect(await dispatchDue({ index, url: URL, fetch: ok })).toEqual([])
     expect(claims).toEqual([[expect.any(Number)]])
   })
 

@@ -17,8 +17,8 @@ export interface DispatchOptions {
   readonly index: ScheduleIndex
   /** Where each row is posted to, as JSON. */
   readonly url: string
-  /** Told of every row that was claimed, once; its failure is thrown, but only when every row has been sent. */
-  readonly onDispatch: (dispatch: Dispatch) => void | Promise<void>
+  /** Called once for every row that was claimed. If it throws, `dispatchDue` throws that error after every row was sent. */
+  readonly onDispatch?: (dispatch: Dispatch) => void | Promise<void>
   /** Epoch milliseconds; the machine's clock when absent. */
   readonly now?: number
   /** How many rows at most; the index's own default when absent. */
@@ -51,6 +51,9 @@ export interface Answer {
 /** Claims what is due and posts it. A row whose post fails was claimed all the same: it is reported and not sent again. */
 export async function dispatchDue(options: DispatchOptions): Promise<Dispatch[]> {
   const { index, limit, onDispatch } = options
+  if (onDispatch !== undefined && typeof onDispatch !== 'function') {
+    throw new EverytickError('OPTION_INVALID', `onDispatch is a function, not ${shown(onDispatch)}`)
+  }
   const concurrency = readConcurrency(options.concurrency ?? 10)
   const post = posting(options) // before the claim: a mistake in the options must not cost a single row
   const now = options.now ?? systemClock.now()
@@ -63,7 +66,7 @@ export async function dispatchDue(options: DispatchOptions): Promise<Dispatch[]>
       const dispatch = await post(row)
       dispatches.push(dispatch)
       try {
-        await onDispatch(dispatch)
+        await onDispatch?.(dispatch)
       } catch (error) {
         failures.push(error)
       }

@@ -3,7 +3,7 @@ import { EverytickError } from '../errors.ts'
 import { type Move, startClaim } from './claim.ts'
 import { DEFAULT_LIMIT, readIdentity, readRow, type ScheduleIndex, type ScheduleIndexOptions } from './contract.ts'
 import type { PostgresExecutor, PostgresTransaction } from './postgres-executor.ts'
-import { failureOf, rowOf, type StoredRow } from './table.ts'
+import { rowOf, type StoredRow, withTable } from './table.ts'
 
 const UPSERT = `
   insert into schedule_index (user_id, key, cron, timezone, next_fire_at) values ($1, $2, $3, $4, $5)
@@ -32,15 +32,17 @@ export function createPostgresScheduleIndex(
       hint: 'for a pool of pg, pass fromPgPool(pool)',
     })
   }
+  const createTable = options.skipSchemaInit ? null : (ddl: string) => runEach(executor, ddl)
+  const run = <Answer>(work: () => Promise<Answer>) => withTable('postgres', createTable, work)
   return {
     async upsert(row) {
       const { userId, key, cron, timezone = null, nextFireAt } = readRow(row)
-      await explained(executor.query(UPSERT, [userId, key, cron, timezone, nextFireAt]))
+      await run(async () => executor.query(UPSERT, [userId, key, cron, timezone, nextFireAt]))
     },
     async claimDue(now, limit = DEFAULT_LIMIT) {
       const claim = startClaim(now, limit)
       if (claim.wanted === 0) return []
-      await explained(
+      await run(() =>
         transaction(executor, async (tx) => {
           while (claim.wanted > 0) {
             const { rows } = await tx.query(DUE, [claim.now, claim.wanted])
@@ -53,7 +55,7 @@ export function createPostgresScheduleIndex(
     },
     async remove(userId, key) {
       const row = readIdentity(userId, key)
-      await explained(executor.query(REMOVE, [row.userId, row.key]))
+      await run(async () => executor.query(REMOVE, [row.userId, row.key]))
     },
   }
 }
@@ -72,12 +74,9 @@ async function transaction(
   await tx.commit()
 }
 
-async function explained<Answer>(answer: Promise<Answer> | Answer): Promise<Answer> {
-  try {
-    return await answer
-  } catch (error) {
-    throw failureOf(error, 'postgres')
-  }
+/** One statement at a time, because a client may prepare what it is given, and only single statements can be prepared. */
+async function runEach(executor: PostgresExecutor, ddl: string): Promise<void> {
+  for (const statement of ddl.split(';').filter((text) => text.trim() !== '')) await executor.query(statement, [])
 }
 
 const columnsOf = (moves: readonly Move[]): unknown[] => [

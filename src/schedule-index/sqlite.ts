@@ -3,7 +3,7 @@ import { setTimeout as later } from 'node:timers/promises'
 import { EverytickError } from '../errors.ts'
 import { type Claim, startClaim } from './claim.ts'
 import { DEFAULT_LIMIT, readIdentity, readRow, type ScheduleIndex, type ScheduleIndexOptions } from './contract.ts'
-import { failureOf, rowOf, type StoredRow } from './table.ts'
+import { rowOf, type StoredRow, withTable } from './table.ts'
 
 type Value = string | number | null
 
@@ -50,13 +50,15 @@ export function createSQLiteScheduleIndex(db: SqliteDatabase, options: ScheduleI
       }
     }
   }
+  const createTable = options.skipSchemaInit ? null : (ddl: string) => whenFree(() => void db.exec(ddl))
+  const run = <Answer>(work: () => Answer) => withTable('sqlite', createTable, () => whenFree(work))
   return {
     async upsert(row) {
       const { userId, key, cron, timezone = null, nextFireAt } = readRow(row)
-      await whenFree(() => void statement(UPSERT).run(userId, key, cron, timezone, nextFireAt))
+      await run(() => void statement(UPSERT).run(userId, key, cron, timezone, nextFireAt))
     },
     async claimDue(now, limit = DEFAULT_LIMIT) {
-      return await whenFree(() => {
+      return await run(() => {
         const claim = startClaim(now, limit) // anew for each try, for a try that failed has judged rows in vain
         if (claim.wanted > 0) immediately(db, () => takeAll(claim))
         return claim
@@ -64,7 +66,7 @@ export function createSQLiteScheduleIndex(db: SqliteDatabase, options: ScheduleI
     },
     async remove(userId, key) {
       const row = readIdentity(userId, key)
-      await whenFree(() => void statement(REMOVE).run(row.userId, row.key))
+      await run(() => void statement(REMOVE).run(row.userId, row.key))
     },
   }
 }
@@ -94,7 +96,7 @@ async function whenFree<Answer>(work: () => Answer): Promise<Answer> {
     try {
       return work()
     } catch (error) {
-      if (tries === TRIES || !isBusy(error)) throw failureOf(error, 'sqlite')
+      if (tries === TRIES || !isBusy(error)) throw error
     }
     await later(PAUSE_MS)
   }

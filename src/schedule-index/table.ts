@@ -1,4 +1,4 @@
-/** The table of the index in both databases: how it is made, how its rows read, what its absence is called; making it is the user's own migration. */
+/** The table of the index in both databases: its statements, how its rows read, and what happens when it is missing. */
 import { EverytickError } from '../errors.ts'
 import type { ScheduleIndexRow } from './contract.ts'
 
@@ -37,17 +37,46 @@ export function scheduleIndexDdl(dialect: Dialect): string {
   })
 }
 
-/** The failure as callers see it: a missing table in words that say what to do, everything else as the driver said it. */
-export function failureOf(error: unknown, dialect: Dialect): unknown {
-  if (!(error instanceof Error)) return error
-  const isMissing =
-    dialect === 'postgres'
-      ? 'code' in error && error.code === '42P01'
-      : /no such table: (?:main\.)?schedule_index\b/.test(error.message)
-  if (!isMissing) return error
-  return new EverytickError('SCHEMA_OUTDATED', 'the table schedule_index is not there', {
+/** How the table is created when a call misses it; absent when the caller creates it in a migration. */
+export type CreateTable = ((ddl: string) => Promise<unknown> | unknown) | null
+
+/**
+ * Does the work, and once more after creating the table when the work failed because there is none. A call that finds its
+ * table pays nothing for this.
+ */
+export async function withTable<Answer>(
+  dialect: Dialect,
+  create: CreateTable,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!isTableMissing(error, dialect)) throw error
+    if (create === null) throw tableMissing(error, dialect)
+  }
+  try {
+    await create(scheduleIndexDdl(dialect))
+  } catch (error) {
+    // Two processes that create the table at the same time: Postgres refuses the slower one.
+    if (!isCreatedByOther(error)) throw tableMissing(error, dialect)
+  }
+  return work()
+}
+
+function isTableMissing(error: unknown, dialect: Dialect): error is Error {
+  if (!(error instanceof Error)) return false
+  if (dialect === 'postgres') return 'code' in error && error.code === '42P01'
+  return /no such table: (?:main\.)?schedule_index\b/.test(error.message)
+}
+
+const isCreatedByOther = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === '23505' || error.code === '42P07')
+
+function tableMissing(cause: unknown, dialect: Dialect): EverytickError {
+  return new EverytickError('SCHEMA_OUTDATED', 'there is no table schedule_index', {
     hint: `run the statements of scheduleIndexDdl('${dialect}') once`,
-    cause: error,
+    cause,
   })
 }
 

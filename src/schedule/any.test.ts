@@ -1,7 +1,7 @@
 /** Several timings as one: every occurrence of each, none of them twice. */
 import { describe, expect, it } from 'vitest'
 import { Any } from './any.ts'
-import { compileCron } from './cron.ts'
+import { parseCron } from './cron.ts'
 import { every } from './interval.ts'
 import { once } from './once.ts'
 import type { Timing } from './timing.ts'
@@ -10,8 +10,8 @@ const at = (text: string): Date => new Date(text)
 const from = at('2027-01-04T00:00:00Z')
 const to = at('2027-01-06T00:00:00Z')
 const rules: readonly Timing[] = [
-  compileCron('0 9 * * *', { timezone: 'Europe/Berlin' }),
-  compileCron('0 8-10 * * *', { timezone: 'UTC' }),
+  parseCron('0 9 * * *', { timezone: 'Europe/Berlin' }),
+  parseCron('0 8-10 * * *', { timezone: 'UTC' }),
   once('2027-01-05T12:34:56Z'),
 ]
 

@@ -1,5 +1,5 @@
 /** Turns the plain values of a field (`*`, ranges, steps, hashes) into sets of bits; `L`, `W` and `#` depend on the month. */
-import type { Field } from './cron-field.ts'
+import { FIELD_SPECS, type Field } from './cron-field.ts'
 
 /** The plain values from `base` to `base + width - 1`, as bits counted from `base`. */
 export function fieldBits(field: Field, base = 0, width = 32): number {
@@ -11,10 +11,13 @@ export function fieldBits(field: Field, base = 0, width = 32): number {
   return bits
 }
 
+const YEARS = FIELD_SPECS.at(-1)!
+
 /** The plain values themselves, ascending and once each; a weekday of 7 stays 7. */
 export function fieldValues(field: Field): number[] {
   const values: number[] = []
-  for (let base = 0; base < 60; base += 30) {
+  const [first, last] = field.name === 'year' ? [YEARS.min, YEARS.max] : [0, 59]
+  for (let base = first; base <= last; base += 30) {
     for (let bits = fieldBits(field, base, 30); bits !== 0; bits &= bits - 1) values.push(base + lowestBit(bits))
   }
   return values

@@ -1,4 +1,5 @@
 /** Reads a cron expression or macro into its syntax tree, or refuses it; one field is `cron-field-reader.ts`, the meaning is `cron.ts`. */
+import { didYouMean } from '../did-you-mean.ts'
 import { EverytickError, type Span, shown } from '../errors.ts'
 import { FIELD_SPECS, type Field } from './cron-field.ts'
 import { isHashed, readField } from './cron-field-reader.ts'
@@ -15,20 +16,25 @@ const MACROS: Readonly<Record<string, string>> = {
   '@daily': '0 0 * * *',
   '@midnight': '0 0 * * *',
   '@hourly': '0 * * * *',
+  '@every_minute': '* * * * *',
+  '@every_second': '* * * * * *',
 }
 
 export type CronTree =
   | { readonly kind: 'fields'; readonly fields: readonly Field[]; readonly hashed: boolean }
   | { readonly kind: 'every'; readonly duration: string }
+  | { readonly kind: 'reboot' }
 
+/** Second to weekday, and the year where there are seven fields. */
 export function readCron(expression: string, seed: string): CronTree {
   const source = bounded(expression)
   const words = wordSpans(source)
   if (words.length === 0)
     throw new EverytickError('CRON_EMPTY', 'the cron expression is empty', { hint: EXAMPLE, source })
   if (source.startsWith('@', words[0]![0])) return readMacro(source, words, seed)
-  if (words.length !== 5 && words.length !== 6) throw wrongFieldCount(source, words)
-  const absent = FIELD_SPECS.length - words.length
+  if (words.length < 5 || words.length > 7) throw wrongFieldCount(source, words)
+  if (words.length === 6) refuseYear(source, words[5]!)
+  const absent = words.length === 5 ? 1 : 0
   const fields = absent === 1 ? [SECOND_ZERO] : []
   for (let i = 0; i < words.length; i++)
     fields.push(readField(FIELD_SPECS[i + absent]!, { source, span: words[i]!, seed }))
@@ -64,33 +70,44 @@ function wordSpans(text: string): Span[] {
 function readMacro(source: string, words: readonly Span[], seed: string): CronTree {
   const span = words[0]!
   const rest: Span = [words[1]?.[0] ?? 0, words.at(-1)![1]]
-  const name = source.slice(span[0], span[1]).toLowerCase()
+  const name = source.slice(span[0], span[1])
   if (name === '@every' && words.length > 1) return { kind: 'every', duration: source.slice(rest[0], rest[1]) }
   if (name === '@every') {
     throw refuse('CRON_MACRO', source, { span, message: '@every needs a duration', hint: 'write it like "@every 5m"' })
   }
-  if (name === '@reboot') {
-    const message = '@reboot is refused: a durable schedule has instants, and the restart of a node is not one'
-    throw refuse('CRON_MACRO', source, { span, message, hint: 'call the work when your program starts' })
-  }
-  if (!Object.hasOwn(MACROS, name)) {
-    const hint = `known are ${Object.keys(MACROS).join(' ')} and @every 5m`
-    throw refuse('CRON_MACRO', source, { span, message: `${JSON.stringify(name)} is not a macro`, hint })
-  }
+  if (name !== '@reboot' && !Object.hasOwn(MACROS, name)) throw unknownMacro(source, span)
   if (words.length > 1) {
     const hint = withRepair(source, [span[1], source.length], '')
     throw refuse('CRON_FIELDS', source, { span: rest, message: `${name} takes nothing after it`, hint })
   }
-  return readCron(MACROS[name]!, seed)
+  return name === '@reboot' ? { kind: 'reboot' } : readCron(MACROS[name]!, seed)
+}
+
+const MACRO_NAMES = [...Object.keys(MACROS), '@reboot', '@every']
+
+function unknownMacro(source: string, span: Span): EverytickError {
+  const name = source.slice(span[0], span[1])
+  const lower = name.toLowerCase()
+  const near = MACRO_NAMES.includes(lower) ? lower : didYouMean(lower, MACRO_NAMES)
+  const message = MACRO_NAMES.includes(lower)
+    ? `macros are written in lower case, not ${JSON.stringify(name)}`
+    : `${JSON.stringify(name)} is not a macro`
+  const hint = near ? withRepair(source, span, near) : `known are ${Object.keys(MACROS).join(' ')} and @every 5m`
+  return refuse('CRON_MACRO', source, { span, message, hint })
+}
+
+/** A year behind five fields is a mistake that would read as an impossible weekday. */
+function refuseYear(source: string, span: Span): void {
+  if (!/^\d{4}/.test(source.slice(span[0], span[1]))) return
+  const message = 'a year is the seventh field: it needs the second in front'
+  throw refuse('CRON_FIELDS', source, { span, message, hint: `did you mean 0 ${source.trim()}?` })
 }
 
 function wrongFieldCount(source: string, words: readonly Span[]): EverytickError {
   const count = words.length
-  const span: Span = [words[count > 6 ? 6 : 0]![0], words.at(-1)![1]]
+  const span: Span = [words[count > 7 ? 7 : 0]![0], words.at(-1)![1]]
   const hint =
-    count === 7
-      ? 'a year field is not supported: bound the schedule with startAt and endAt'
-      : 'write minute hour day-of-month month day-of-week, with a leading second if wanted'
-  const message = `a cron expression has 5 or 6 fields, not ${count}`
+    'write minute hour day-of-month month day-of-week, if wanted with a leading second, and then also with a trailing year'
+  const message = `a cron expression has 5, 6 or 7 fields, not ${count}`
   return refuse('CRON_FIELDS', source, { span, message, hint })
 }

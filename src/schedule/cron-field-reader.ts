@@ -31,16 +31,18 @@ export function readField(spec: FieldSpec, place: FieldPlace): Field {
   const text = source.slice(span[0], span[1])
   const shared = known[spec.name].get(text)
   if (shared) return shared
-  const items = readItems({ source, span, seed: place.seed, spec, at: span[0], end: span[1] })
-  const star = text.startsWith('*') || text === '?'
-  const field: Field = { name: spec.name, text, items, star, wild: items.some((item) => item.kind === 'all') }
+  const head: Head = { source, span, seed: place.seed, spec, at: span[0], end: span[1] }
+  const plus = spec.name === 'weekday' && take(head, PLUS)
+  const items = readItems(head)
+  const both = plus || text.startsWith('*') || text === '?'
+  const field: Field = { name: spec.name, text, items, both, wild: items.some((item) => item.kind === 'all') }
   if (!isHashed(field)) known[spec.name].offer(text, field)
   return field
 }
 
 export const isHashed = (field: Field): boolean => field.items.some((item) => item.kind === 'hash')
 
-const [STAR, QUESTION, SLASH, DASH, COMMA, SHARP, OPEN, CLOSE] = [42, 63, 47, 45, 44, 35, 40, 41]
+const [STAR, QUESTION, SLASH, DASH, COMMA, SHARP, OPEN, CLOSE, PLUS] = [42, 63, 47, 45, 44, 35, 40, 41, 43]
 const [H, L, W] = [72, 76, 87]
 const isDigit = (c: number): boolean => c >= 48 && c <= 57
 const isLetter = (c: number): boolean => (c >= 65 && c <= 90) || (c >= 97 && c <= 122)
@@ -84,7 +86,7 @@ function readItem(head: Head): Item {
   const { spec } = head
   if (take(head, STAR)) return { kind: 'all', from: spec.min, to: spec.lastStep, step: readStep(head) }
   if (peek(head) === QUESTION) return readQuestion(head)
-  if (take(head, H)) return readHash(head)
+  if (spec.name !== 'year' && take(head, H)) return readHash(head)
   if (spec.name === 'day' && take(head, L)) return readLastDay(head)
   const start = head.at
   const from = readValue(head, 0)
@@ -94,11 +96,9 @@ function readItem(head: Head): Item {
   if (spec.name === 'day' && take(head, W)) return { kind: 'near-workday', day: from }
   if (spec.name === 'weekday' && take(head, L)) return { kind: 'last-weekday', weekday: from % 7 }
   if (spec.name === 'weekday' && take(head, SHARP)) {
-    return {
-      kind: 'nth-weekday',
-      weekday: from % 7,
-      nth: readNumber(head, { min: 1, max: 5, label: 'week of the month' }),
-    }
+    if (take(head, L)) return { kind: 'last-weekday', weekday: from % 7 }
+    const nth = readNumber(head, { min: 1, max: 5, label: 'week of the month' })
+    return { kind: 'nth-weekday', weekday: from % 7, nth }
   }
   return { kind: 'range', from, to: from, step: 1, open: false }
 }
@@ -122,9 +122,8 @@ function readQuestion(head: Head): Item {
 }
 
 function readLastDay(head: Head): Item {
-  if (take(head, W)) return { kind: 'last-workday' }
-  if (!take(head, DASH)) return { kind: 'last-day', before: 0 }
-  return { kind: 'last-day', before: readNumber(head, { min: 0, max: 30, label: 'days before L' }) }
+  const before = take(head, DASH) ? readNumber(head, { min: 0, max: 30, label: 'days before L' }) : 0
+  return take(head, W) ? { kind: 'last-workday', before } : { kind: 'last-day', before }
 }
 
 function readRange(head: Head, start: number, from: number): Item {
@@ -134,8 +133,10 @@ function readRange(head: Head, start: number, from: number): Item {
   const span: Span = [start, head.at]
   const upper = from < spec.lastStep ? `${from}-${spec.lastStep}` : String(from)
   const lower = to > spec.min ? `${spec.min}-${to}` : String(to)
+  // Every field but the year begins again at its end.
+  const repair = spec.name === 'year' ? `${to}-${from}` : `${upper},${lower}`
   const message = `${spec.label} range ${quoted(source, span)} runs backwards`
-  throw refuse('CRON_REVERSED', source, { span, message, hint: withRepair(source, span, `${upper},${lower}`) })
+  throw refuse('CRON_REVERSED', source, { span, message, hint: withRepair(source, span, repair) })
 }
 
 /** `H` picks one value, `H/n` an offset below the step; both from the seed and the field's name. */
@@ -163,20 +164,26 @@ function readHash(head: Head): Item {
   return { kind: 'hash', from: value, to: value, step: 1 }
 }
 
-/** An optional `/n`; 1 when there is none. */
+/** An optional `/n`; 1 when there is none. A step beyond the field's range only ever gives the value it starts at. */
 function readStep(head: Head): number {
   if (!take(head, SLASH)) return 1
   const { source, spec } = head
   const start = head.at
   const step = readDigits(head)
-  const most = spec.lastStep - spec.min + 1
+  const most = spec.lastStep - spec.min
   if (step >= 1 && step <= most) return step
   const span: Span = [start, head.at]
-  const message =
-    step === 0
-      ? `${spec.label} has a step of zero`
-      : `${spec.label} step ${quoted(source, span)} is larger than ${most}`
-  throw refuse('CRON_STEP', source, { span, message, hint: withRepair(source, span, step === 0 ? '1' : String(most)) })
+  if (step === 0) {
+    const hint = withRepair(source, span, '1')
+    throw refuse('CRON_STEP', source, { span, message: `${spec.label} has a step of zero`, hint })
+  }
+  const message = `${spec.label} step ${quoted(source, span)} is larger than ${most} and never reaches a second value`
+  let from = start - 1
+  while (from > head.span[0] && !',+'.includes(source[from - 1]!)) from--
+  const stepped = source.slice(from, start - 1)
+  const first = stepped === '*' ? String(spec.min) : /^h/i.test(stepped) ? stepped : stepped.split('-')[0]!
+  const hint = `${withRepair(source, [from, head.at], first)} Or list the values`
+  throw refuse('CRON_STEP', source, { span, message, hint })
 }
 
 /** A number or a name. A range that started above Sunday may end in SUN, which is then 7. */

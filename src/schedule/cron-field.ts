@@ -1,6 +1,6 @@
-/** The six fields of a cron expression and the shapes an item of one can take; reading text into them is `cron-field-reader.ts`. */
+/** The seven fields of a cron expression and the shapes an item of one can take; reading text into them is `cron-field-reader.ts`. */
 
-export type FieldName = 'second' | 'minute' | 'hour' | 'day' | 'month' | 'weekday'
+export type FieldName = 'second' | 'minute' | 'hour' | 'day' | 'month' | 'weekday' | 'year'
 
 export interface FieldSpec {
   readonly name: FieldName
@@ -26,7 +26,7 @@ const spec = (name: FieldName, label: string, [min, max]: readonly [number, numb
 export const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', 'OCT', 'NOV', 'DEC'] as const
 export const WEEKDAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'] as const
 
-/** In the order they are written; a five-field expression starts at the minute. */
+/** In the order they are written; five fields are minute to weekday, six have the second in front, seven the year behind. */
 export const FIELD_SPECS: readonly FieldSpec[] = [
   spec('second', 'second', [0, 59]),
   spec('minute', 'minute', [0, 59]),
@@ -34,6 +34,7 @@ export const FIELD_SPECS: readonly FieldSpec[] = [
   { ...spec('day', 'day of month', [1, 31]), lastHash: 28 },
   { ...spec('month', 'month', [1, 12]), names: MONTHS },
   { ...spec('weekday', 'weekday', [0, 7]), lastStep: 6, lastHash: 6, names: WEEKDAYS },
+  spec('year', 'year', [1970, 2199]),
 ]
 
 export type Item =
@@ -51,11 +52,11 @@ export type Item =
   | { readonly kind: 'hash'; readonly from: number; readonly to: number; readonly step: number }
   /** `L` and `L-n`. */
   | { readonly kind: 'last-day'; readonly before: number }
-  /** `LW`. */
-  | { readonly kind: 'last-workday' }
+  /** `LW` and `L-nW`. */
+  | { readonly kind: 'last-workday'; readonly before: number }
   /** `15W`. */
   | { readonly kind: 'near-workday'; readonly day: number }
-  /** `5L`. */
+  /** `5L` and `5#L`. */
   | { readonly kind: 'last-weekday'; readonly weekday: number }
   /** `5#2`. */
   | { readonly kind: 'nth-weekday'; readonly weekday: number; readonly nth: number }
@@ -64,8 +65,8 @@ export interface Field {
   readonly name: FieldName
   readonly text: string
   readonly items: readonly Item[]
-  /** The text starts with `*` or is `?`: what vixie cron looks at to join the two day fields. */
-  readonly star: boolean
-  // Some item is `*` or `*/n`: what makes an expression elapsed-like.
+  /** The text starts with `*` or `+` or is `?`: a day must then match both day fields, otherwise either. */
+  readonly both: boolean
+  // Some item is `*` or `*/n`: decides which clock-change rule holds.
   readonly wild: boolean
 }

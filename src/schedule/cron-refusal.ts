@@ -23,8 +23,8 @@ export function quoted(source: string, [start, end]: Span): string {
 }
 
 const SPECIAL: Readonly<Record<string, string>> = {
-  day: ', L, L-3, LW or 15W',
-  weekday: ', names, 5L or 5#2',
+  day: ', L, L-3, LW, L-3W or 15W',
+  weekday: ', names, 5L, 5#2 or 5#L, with + in front to demand the day of month too',
   month: ' or names',
 }
 

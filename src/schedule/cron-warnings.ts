@@ -1,7 +1,15 @@
 /** What a careful author should know of a cron expression before saving it; it decides nothing about firing. */
 import { DAY_MS } from './calendar.ts'
-import { type Clockwork, countInstants, type TouchedChange, touchedChanges } from './clock-change.ts'
+import {
+  type Clockwork,
+  countInstants,
+  nextInstant,
+  prevInstant,
+  type TouchedChange,
+  touchedChanges,
+} from './clock-change.ts'
 import type { Field } from './cron-field.ts'
+import { NEVER_MS } from './never.ts'
 import type { Warning } from './timing.ts'
 import { clockText, dateText, offsetText } from './wall-text.ts'
 
@@ -9,7 +17,6 @@ const YEAR_MS = 365 * DAY_MS
 
 interface Facts {
   readonly from: number
-  readonly elapsed: boolean
   readonly unseeded: boolean
 }
 
@@ -17,6 +24,7 @@ export function cronWarnings(tree: readonly Field[], clockwork: Clockwork, facts
   const { from } = facts
   const fires = countInstants(clockwork, from, from + YEAR_MS)
   const warnings: Warning[] = [{ code: 'FIRES_PER_YEAR', text: `${fires} fire${fires === 1 ? '' : 's'} in 12 months` }]
+  warnings.push(...endWarnings(clockwork, from))
   const [day, weekday] = [tree[3]!, tree[5]!]
   if (!isFree(day) && !isFree(weekday)) warnings.push(bothDays(day, weekday))
   if (facts.unseeded) {
@@ -26,31 +34,50 @@ export function cronWarnings(tree: readonly Field[], clockwork: Clockwork, facts
     })
   }
   for (const change of touchedChanges(clockwork, from, from + YEAR_MS)) {
-    warnings.push(change.kind === 'gap' ? gapWarning(clockwork, change, facts) : foldWarning(clockwork, change, facts))
+    warnings.push(change.kind === 'gap' ? gapWarning(clockwork, tree, change) : foldWarning(clockwork, tree, change))
   }
   return warnings
 }
 
-const isFree = (field: Field): boolean => field.text === '*' || field.text === '?'
+/** Nothing to come, or an end in sight: only listed years bring an expression to an end. */
+function endWarnings(clockwork: Clockwork, from: number): Warning[] {
+  const next = nextInstant(clockwork, from)
+  if (Number.isNaN(next) || next - from > NEVER_MS) {
+    return [{ code: 'NEVER', text: 'no fire in the next 8 years: a schedule refuses it' }]
+  }
+  const end = clockwork.pattern.years?.spans.at(-1)?.to
+  if (end === undefined) return []
+  const last = prevInstant(clockwork, end + DAY_MS)
+  return [
+    {
+      code: 'ENDS',
+      at: new Date(last),
+      text: `the last fire is at ${new Date(last).toISOString()}; after it, a schedule refuses the expression`,
+    },
+  ]
+}
+
+const isFree = (field: Field): boolean => ['*', '?', '+*'].includes(field.text)
 
 function bothDays(day: Field, weekday: Field): Warning {
-  const both = day.star || weekday.star
-  const rule = both
-    ? 'one of them starts with *, so a day must match both'
-    : 'a day that matches either fires; start one of them with * to demand both'
+  const plus = weekday.text.startsWith('+')
+  const rule =
+    day.both || weekday.both
+      ? `${plus ? 'the weekday starts with +' : 'one of them starts with *'}, so a day must match both`
+      : 'a day that matches either fires; put + before the weekday to demand both'
   return {
     code: 'DAY_OR_WEEKDAY',
     text: `day of month (${day.text}) and weekday (${weekday.text}) are both set: ${rule}`,
   }
 }
 
-function gapWarning(clockwork: Clockwork, change: TouchedChange, facts: Facts): Warning {
+function gapWarning(clockwork: Clockwork, tree: readonly Field[], change: TouchedChange): Warning {
   const { at, listed, first } = change
   const missing =
     listed === 1 ? `${clockText(first)} does not exist` : `${listed} times from ${clockText(first)} on do not exist`
   const landing = `${clockText(at + change.offsetAfter)}${offsetText(change.offsetAfter)}`
   const once = listed === 1 ? '' : 'once at '
-  const effect = facts.elapsed
+  const effect = tree[2]!.wild
     ? 'nothing is added, the clock jumps over them'
     : clockwork.gap === 'shift'
       ? `${once}${landing} (dst.gap=shift)`
@@ -58,14 +85,15 @@ function gapWarning(clockwork: Clockwork, change: TouchedChange, facts: Facts): 
   return { code: 'DST_GAP', at: new Date(at), text: `${dateText(first)}  ${missing} → ${effect}` }
 }
 
-function foldWarning(clockwork: Clockwork, change: TouchedChange, facts: Facts): Warning {
+function foldWarning(clockwork: Clockwork, tree: readonly Field[], change: TouchedChange): Warning {
   const { at, listed, first } = change
   const twice =
     listed === 1 ? `${clockText(first)} occurs twice` : `${listed} times from ${clockText(first)} on occur twice`
+  const elapsed = tree.slice(0, 3).some((field) => field.wild)
   const passes = {
     first: `${clockText(first)}${offsetText(change.offsetBefore)}, first only (dst.fold=first)`,
     second: `${clockText(first)}${offsetText(change.offsetAfter)}, second only (dst.fold=second)`,
-    both: facts.elapsed ? 'both passes run, as time really passes' : 'both passes run (dst.fold=both)',
+    both: elapsed ? 'both passes run, as time really passes' : 'both passes run (dst.fold=both)',
   }
   return { code: 'DST_FOLD', at: new Date(at), text: `${dateText(first)}  ${twice} → ${passes[clockwork.fold]}` }
 }

@@ -1,7 +1,6 @@
 /** A cron expression as a timing: joins the syntax tree, the zone and the clock-change rule; each of those is a file of its own. */
 import { didYouMean } from '../did-you-mean.ts'
 import { EverytickError, shown } from '../errors.ts'
-import { systemClock } from '../time/clock.ts'
 import { type Clockwork, countInstants, type Fold, type Gap, nextInstant, prevInstant } from './clock-change.ts'
 import { fieldValues } from './cron-bits.ts'
 import { readCron } from './cron-expression.ts'
@@ -11,6 +10,7 @@ import { choosesEveryMonth } from './day-mask.ts'
 import { describeCron } from './describe.ts'
 import { type Interning, interning } from './interning.ts'
 import { every, type Interval } from './interval.ts'
+import { Reboot } from './reboot.ts'
 import { timeZone, type ZoneSource } from './time-zone.ts'
 import { type FieldView, Timing, type Warning } from './timing.ts'
 import { wallPattern } from './wall-pattern.ts'
@@ -18,7 +18,7 @@ import { wallPattern } from './wall-pattern.ts'
 export interface CronOptions {
   /** An IANA name; UTC when absent. */
   readonly timezone?: string
-  /** For wall-clock expressions on the days the clock changes; elapsed-like ones follow real time. */
+  /** For days on which the clock changes; an expression with `*` in its hour field follows real time all the same. */
   readonly dst?: { readonly gap?: Gap; readonly fold?: Fold }
   /** What `H` is derived from, such as `workspace/key`. */
   readonly seed?: string
@@ -26,12 +26,15 @@ export interface CronOptions {
   readonly zoneData?: ZoneSource
 }
 
+type CronFields = Readonly<Record<Exclude<FieldName, 'year'>, FieldView>> & { readonly year?: FieldView }
+
 export class Cron extends Timing {
   readonly kind = 'cron'
   readonly expression: string
   readonly timezone: string
-  /** Whether occurrences follow real elapsed time across clock changes instead of the wall clock. */
-  readonly elapsed: boolean
+  /** The clock-change rules in force: those of `dst`, else what the fields ask for. */
+  readonly gap: Gap
+  readonly fold: Fold
   /** Whether every chosen month has an occurrence for sure. */
   readonly everyMonth: boolean
   readonly #tree: readonly Field[]
@@ -42,8 +45,9 @@ export class Cron extends Timing {
     super()
     this.expression = facts.expression
     this.timezone = clockwork.zone.name
-    this.elapsed = isElapsed(tree)
-    this.everyMonth = choosesEveryMonth(tree[3]!, tree[5]!)
+    this.gap = clockwork.gap
+    this.fold = clockwork.fold
+    this.everyMonth = clockwork.pattern.years === null && choosesEveryMonth(tree[3]!, tree[5]!)
     this.#tree = tree
     this.#clockwork = clockwork
     this.#unseeded = facts.unseeded
@@ -64,7 +68,8 @@ export class Cron extends Timing {
     return countInstants(this.#clockwork, from, to)
   }
 
-  override get fields(): Readonly<Record<FieldName, FieldView>> {
+  /** The year only where one was written. */
+  override get fields(): CronFields {
     const views = this.#tree.map((field) => {
       const values = Object.freeze(fieldValues(field))
       return [field.name, Object.freeze({ text: field.text, values })]
@@ -77,27 +82,18 @@ export class Cron extends Timing {
   }
 
   protected warningsAt(from: number): Warning[] {
-    return cronWarnings(this.#tree, this.#clockwork, { from, elapsed: this.elapsed, unseeded: this.#unseeded })
+    return cronWarnings(this.#tree, this.#clockwork, { from, unseeded: this.#unseeded })
   }
 }
 
-/** Vixie cron's distinction: a wildcard in second, minute or hour means "keep going", not "at this time of day". */
-const isElapsed = (tree: readonly Field[]): boolean => tree[0]!.wild || tree[1]!.wild || tree[2]!.wild
-
-const NEVER_MS = 8 * 366 * 86_400_000
-
-/** Reads an expression that a person just gave: refuses what is not cron and what has no occurrence in the next eight years. */
-export function parseCron(expression: string, options: CronOptions = {}): Cron | Interval {
-  const timing = compileCron(expression, options)
-  if (timing.kind === 'interval' || timing.everyMonth) return timing
-  const now = systemClock.now()
-  const next = timing.nextAt(now)
-  if (next !== null && next - now <= NEVER_MS) return timing
-  throw new EverytickError('CRON_NEVER', `"${expression}" has no fire in the next 8 years`, {
-    hint: 'no such date comes: check the day of month against the months and weekdays chosen',
-    source: expression,
-    span: [0, expression.length],
-  })
+/**
+ * A `*` in the hour means "keep going": time is followed as it passes, and `dst` has no say. Any other hour names times of
+ * the day, none of which is lost in a gap; where second or minute contain a `*`, both passes of a repeated hour run.
+ */
+function clockRules(tree: readonly Field[], dst: CronOptions['dst']): { readonly gap: Gap; readonly fold: Fold } {
+  const [second, minute, hour] = tree
+  if (hour!.wild) return { gap: 'skip', fold: 'both' }
+  return { gap: dst?.gap ?? 'shift', fold: dst?.fold ?? (second!.wild || minute!.wild ? 'both' : 'first') }
 }
 
 /**
@@ -107,30 +103,28 @@ export function parseCron(expression: string, options: CronOptions = {}): Cron |
 const byZone = new Map<string, Interning<Cron>>()
 const byZoneAndRule = new Map<string, Interning<Cron>>()
 
-/** The same without the eight-year rule, for expressions accepted earlier: what was accepted once keeps its meaning. */
-export function compileCron(expression: string, options: CronOptions = {}): Cron | Interval {
+/** Reads an expression, also one that never fires: whether it may be saved is `never.ts`. */
+export function parseCron(expression: string, options: CronOptions = {}): Cron | Interval | Reboot {
   const { timezone = 'UTC', dst, seed, zoneData } = checked(options)
-  const { gap = 'shift', fold = 'first' } = dst ?? {}
   const usual = dst === undefined && zoneData === undefined
   const families = usual ? byZone : byZoneAndRule
-  const family = usual ? timezone : `${gap} ${fold} ${zoneData} ${timezone}`
+  const family = usual ? timezone : `${dst?.gap} ${dst?.fold} ${zoneData} ${timezone}`
   const known = families.get(family)?.get(expression)
   if (known) return known
   const tree = readCron(expression, seed ?? '')
   const zone = timeZone(timezone, zoneData)
   if (tree.kind === 'every') return every(tree.duration)
-  const pattern = wallPattern(tree.fields)
-  const rule = isElapsed(tree.fields) ? ELAPSED : { gap, fold }
+  if (tree.kind === 'reboot') return new Reboot()
+  const { gap, fold } = clockRules(tree.fields, dst)
   const unseeded = tree.hashed && seed === undefined
-  const cron = new Cron(tree.fields, { pattern, zone, gap: rule.gap, fold: rule.fold }, { expression, unseeded })
+  const clockwork = { pattern: wallPattern(tree.fields), zone, gap, fold }
+  const cron = new Cron(tree.fields, clockwork, { expression, unseeded })
   if (tree.hashed) return cron
   const kept = families.get(family) ?? interning(1000)
   kept.offer(expression, cron)
   families.set(family, kept)
   return cron
 }
-
-const ELAPSED = { gap: 'skip', fold: 'both' } as const
 
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'dst.gap': ['shift', 'skip'],

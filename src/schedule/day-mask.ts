@@ -6,19 +6,19 @@ import type { Field, Item } from './cron-field.ts'
 const validDays = (length: number): number => (length === 31 ? 0x7fffffff : (1 << length) - 1)
 const bit = (day: number, length: number): number => (day >= 1 && day <= length ? 1 << (day - 1) : 0)
 
-/** Vixie cron's rule: both fields restricted means either; if one starts with `*`, both must match. */
+/** Vixie cron's rule: both fields restricted means either; if one starts with `*`, or the weekday with `+`, both must match. */
 export function dayMask(fields: { day: Field; weekday: Field }, length: number, first: number): number {
   const { day, weekday } = fields
   const days = monthDays(day, length, first)
   const weekdays = monthWeekdays(weekday, length, first)
-  return (day.star || weekday.star ? days & weekdays : days | weekdays) & validDays(length)
+  return (day.both || weekday.both ? days & weekdays : days | weekdays) & validDays(length)
 }
 
 /** Whether plain values alone make sure that no month passes without a chosen day; false means that only a search can tell. */
 export function choosesEveryMonth(day: Field, weekday: Field): boolean {
   const early = day.items.some((item) => 'from' in item && item.from <= 28)
   const weekly = weekday.items.some((item) => 'from' in item)
-  if (!day.star && !weekday.star) return early || weekly
+  if (!day.both && !weekday.both) return early || weekly
   return (isFree(day) && weekly) || (isFree(weekday) && early)
 }
 
@@ -35,7 +35,7 @@ function specialDay(item: Item, length: number, first: number): number {
     case 'last-day':
       return bit(length - item.before, length)
     case 'last-workday':
-      return bit(nearWorkday(length, length, first), length)
+      return item.before >= length ? 0 : bit(nearWorkday(length - item.before, length, first), length)
     case 'near-workday':
       return item.day > length ? 0 : bit(nearWorkday(item.day, length, first), length)
     default:

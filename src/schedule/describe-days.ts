@@ -25,8 +25,7 @@ const monthName = (n: number): string => MONTH_NAMES[n - 1]!
 export function describeDays(day: Field, weekday: Field): string {
   const days = isEvery(day, 31) ? '' : monthDays(day)
   const weekdays = isEvery(weekday, 7) ? '' : weekDays(weekday)
-  if (day.star || weekday.star)
-    return days && weekdays ? `${days} if it is ${ifOne(weekday, weekdays)}` : days || weekdays
+  if (day.both || weekday.both) return days && weekdays ? `${days} if it is ${ifOne(weekday)}` : days || weekdays
   // Both are restricted by vixie cron's rule, so either will do; a list of every day then swallows the other.
   return days && weekdays
     ? `${days} or ${weekdays.startsWith('on ') ? weekdays : `on ${weekdays.replace(/^every /, '')}`}`
@@ -55,11 +54,16 @@ function monthDays(field: Field): string {
   }
   for (const item of field.items) {
     if (item.kind === 'last-day') parts.push(lastDay(item.before))
-    else if (item.kind === 'last-workday') parts.push('the last workday (Monday to Friday) of the month')
+    else if (item.kind === 'last-workday') parts.push(lastWorkday(item.before))
     else if (item.kind === 'near-workday')
       parts.push(`the workday (Monday to Friday) nearest day ${item.day} of the month`)
   }
   return `on ${joinAnd(parts)}`
+}
+
+function lastWorkday(before: number): string {
+  if (before === 0) return 'the last workday (Monday to Friday) of the month'
+  return `the workday (Monday to Friday) nearest ${lastDay(before)}`
 }
 
 function lastDay(before: number): string {
@@ -71,20 +75,22 @@ function weekDays(field: Field): string {
   const names = field.items.flatMap((item) => (item.kind === 'all' ? [] : spans(item, weekdayName)))
   const stars = field.items.some((item) => item.kind === 'all') ? fieldValues(field).map(weekdayName) : []
   const plain = stars.length > 0 ? stars : names
-  const special = field.items.flatMap((item) => {
-    if (item.kind === 'last-weekday') return [`the last ${weekdayName(item.weekday)} of the month`]
-    return item.kind === 'nth-weekday' ? [`the ${ordinal(item.nth)} ${weekdayName(item.weekday)} of the month`] : []
-  })
+  const special = specialWeekdays(field)
   if (special.length > 0) return `on ${joinAnd([...plain, ...special])}`
   return plain.some((name) => name.includes(' to ')) ? joinAnd(plain) : `every ${joinAnd(plain)}`
 }
 
+const specialWeekdays = (field: Field): string[] =>
+  field.items.flatMap((item) => {
+    if (item.kind === 'last-weekday') return [`the last ${weekdayName(item.weekday)} of the month`]
+    return item.kind === 'nth-weekday' ? [`the ${ordinal(item.nth)} ${weekdayName(item.weekday)} of the month`] : []
+  })
+
 /** The weekday side of "day 1 if it is a Monday". */
-function ifOne(field: Field, phrase: string): string {
-  if (field.items.some((item) => item.kind === 'last-weekday' || item.kind === 'nth-weekday'))
-    return phrase.replace(/^on /, '')
+function ifOne(field: Field): string {
   const names = [...new Set(fieldValues(field).map(weekdayName))]
-  return `a ${joinAnd(names, 'or')}`
+  const plain = names.map((name, i) => (i === 0 ? `a ${name}` : name))
+  return joinAnd([...plain, ...specialWeekdays(field)], 'or')
 }
 
 /** The values of a plain item: single ones by name, three or more in a row as a span. */

@@ -56,6 +56,31 @@ const SENTENCES: readonly (readonly [expression: string, sentence: string])[] = 
   ['*/2 5 10 * * *', 'Every 2 seconds of minute 5 from 10:00 to 10:59 (Europe/Berlin).'],
   ['5 */5 * * * *', 'At second 5 of every 5th minute of every hour.'],
   ['* 9 * * *', 'Every minute from 09:00 to 09:59 (Europe/Berlin).'],
+  [
+    '0 0 L-3W * *',
+    'On the workday (Monday to Friday) nearest the 3rd day before the last day of the month at 00:00 Europe/Berlin.',
+  ],
+  [
+    '0 0 L-1W 6 *',
+    'On the workday (Monday to Friday) nearest the day before the last day in June at 00:00 Europe/Berlin.',
+  ],
+  ['0 12 * * FRI#L', 'On the last Friday of the month at 12:00 Europe/Berlin.'],
+  ['0 12 1 * +MON', 'On day 1 of the month if it is a Monday at 12:00 Europe/Berlin.'],
+  [
+    '0 12 13 * +MON,5#L',
+    'On day 13 of the month if it is a Monday or the last Friday of the month at 12:00 Europe/Berlin.',
+  ],
+  ['0 12 * * +MON', 'Every Monday at 12:00 Europe/Berlin.'],
+  ['0 0 9 1 1 * 2027', 'On day 1 in January of 2027 at 09:00 Europe/Berlin.'],
+  ['0 0 9 * * * 2027', 'Every day in 2027 at 09:00 Europe/Berlin.'],
+  ['0 0 9 L * * 2027-2029,2031', 'On the last day of the month in 2027 to 2029 and 2031 at 09:00 Europe/Berlin.'],
+  ['0 */5 * * * * 2027', 'Every 5 minutes, in 2027 (Europe/Berlin).'],
+  ['0 0 9 1 * * 1970-2199/2', 'On day 1 of the month in every 2nd year from 1970 to 2199 at 09:00 Europe/Berlin.'],
+  ['0 0 9 1 * * */2', 'On day 1 of the month in every 2nd year from 1970 on at 09:00 Europe/Berlin.'],
+  ['0 0 9 1 * * 2027/3', 'On day 1 of the month in every 3rd year from 2027 on at 09:00 Europe/Berlin.'],
+  ['0 0 9 * * * *', 'Every day at 09:00 Europe/Berlin.'],
+  ['@every_minute', 'Every minute.'],
+  ['@every_second', 'Every second.'],
   ['0 0 29 2 *', 'On day 29 in February at 00:00 Europe/Berlin.'],
 ]
 

@@ -8,18 +8,19 @@ import { everyNth, joinAnd } from './english.ts'
 const MAX_FIXED_TIMES = 6
 
 export function describeCron(tree: readonly Field[], timezone: string): string {
-  const [second, minute, hour, day, month, weekday] = tree as [Field, Field, Field, Field, Field, Field]
+  const [second, minute, hour, day, month, weekday, year] = tree as [Field, Field, Field, Field, Field, Field, Field?]
   const days = describeDays(day, weekday)
   const months = describeMonths(month)
+  const years = year && !isFree(year) ? yearsPhrase(year) : ''
+  const dates = [months, years].filter((part) => part !== '').join(' of ')
   const spread = tree.some((field) => field.items.some((item) => item.kind === 'hash')) ? ', spread by H' : ''
   const fixed = fixedTimes(second, minute, hour)
   if (fixed) {
     const onDays = days === '' ? 'every day' : months === '' ? days : days.replaceAll(' of the month', '')
-    return `${capital(onDays)}${months === '' ? '' : ` in ${months}`} at ${fixed} ${timezone}${spread}.`
+    return `${capital(onDays)}${dates === '' ? '' : ` in ${dates}`} at ${fixed} ${timezone}${spread}.`
   }
-  const parts = [timesPhrase(second, minute, hour), days, months === '' ? '' : `in ${months}`].filter(
-    (part) => part !== '',
-  )
+  const when = dates === '' ? '' : `in ${dates}`
+  const parts = [timesPhrase(second, minute, hour), days, when].filter((part) => part !== '')
   const zone = isFree(hour) && parts.length === 1 ? '' : ` (${timezone})`
   return `${capital(parts.join(', '))}${zone}${spread}.`
 }
@@ -61,6 +62,12 @@ function timesPhrase(second: Field, minute: Field, hour: Field): string {
     if (stretch) return `every hour from ${pad(stretch[0])}${at} to ${pad(stretch[1])}${at}`
   }
   return `at ${listed(minute, 'minute')}${isFree(hour) ? ' of every hour' : hoursPhrase(hour)}`
+}
+
+/** `2027`, `2026 to 2028 and 2030`, `every 2nd year from 2027 on`. */
+function yearsPhrase(year: Field): string {
+  const items = year.items.map((item) => (item.kind === 'all' ? { ...item, kind: 'range' as const, open: true } : item))
+  return listed({ ...year, items }, 'year').replace(/^years? /, '')
 }
 
 /** A step that divides its unit keeps one distance for ever, so "every 5 minutes" is true of it; otherwise it restarts. */

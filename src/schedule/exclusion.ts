@@ -1,5 +1,5 @@
 /** Decides whether an exclusion holds at an instant, and until when; what that means for an occurrence is decided by `slots.ts`. */
-import { compileCron } from './cron.ts'
+import { parseCron } from './cron.ts'
 import type { Exclusion } from './schedule.ts'
 import { segmentAt, timeZone } from './time-zone.ts'
 import type { Timing } from './timing.ts'
@@ -40,7 +40,7 @@ function inRange({ fromAt, toAt }: Extract<Exclusion, { kind: 'range' }>, at: nu
 
 function byDate({ date, timezone }: Extract<Exclusion, { kind: 'date' }>): Excluder {
   const zone = timeZone(timezone)
-  const midnights = compileCron('0 0 * * *', { timezone })
+  const midnights = parseCron('0 0 * * *', { timezone })
   const nearAt = Date.parse(`${date}T00:00:00Z`)
   return (at) => {
     if (Math.abs(at - nearAt) > FAR_MS) return null
@@ -52,7 +52,7 @@ function byDate({ date, timezone }: Extract<Exclusion, { kind: 'date' }>): Exclu
 function byCron({ cron, timezone }: Extract<Exclusion, { kind: 'cron' }>): Excluder {
   const grainMs = cron.trim().split(/\s+/).length > 5 ? SECOND_MS : MINUTE_MS
   // A wall time that happens twice is left out both times, and one that does not happen leaves nothing out.
-  const named = compileCron(cron, { timezone, dst: { gap: 'skip', fold: 'both' } })
+  const named = parseCron(cron, { timezone, dst: { gap: 'skip', fold: 'both' } })
   // Between two that it names there is nothing to look at again: a hundred rare expressions cost as little as one.
   let clear = { fromAt: 0, untilAt: 0 }
   return (at) => {

@@ -3,7 +3,7 @@ import type { Json } from '../json.ts'
 import type { Overlap, RunPolicy } from '../run/run.ts'
 import { Any } from './any.ts'
 import type { Fold, Gap } from './clock-change.ts'
-import { compileCron } from './cron.ts'
+import { parseCron } from './cron.ts'
 import { Interval } from './interval.ts'
 import { Once } from './once.ts'
 import type { Timing } from './timing.ts'
@@ -120,7 +120,7 @@ export interface Schedule extends ScheduleDefinition {
 export function timingOf(rule: TimingRule, seed: string): Timing {
   switch (rule.kind) {
     case 'cron':
-      return compileCron(rule.cron, { timezone: rule.timezone, seed, ...(rule.dst ? { dst: rule.dst } : {}) })
+      return parseCron(rule.cron, { timezone: rule.timezone, seed, ...(rule.dst ? { dst: rule.dst } : {}) })
     case 'interval':
       return new Interval(rule.everyMs, rule.anchorAt)
     case 'once':

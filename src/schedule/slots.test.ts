@@ -98,6 +98,14 @@ describe('a clock change that skips an occurrence', () => {
     expect(found.countAt(gapAt - 3_600_000, gapAt)).toBe(1)
   })
 
+  it('is on record for starred minutes of a named hour too', () => {
+    const starred = { ...nightly, cron: '*/30 2 * * *' } as const
+    expect(slots(starred).nextRunAt(gapAt - 1)).toBe(gapAt)
+    const skipping = slots({ ...starred, dst: { gap: 'skip' } })
+    expect(skipping.whyNot(gapAt)).toMatchObject({ reason: 'dst_gap', detail: 'Europe/Berlin' })
+    expect(skipping.countAt(gapAt - 3_600_000, gapAt)).toBe(1)
+  })
+
   it('runs it there unless the schedule says otherwise', () => {
     expect(slots(nightly).whyNot(gapAt)).toBeNull()
   })

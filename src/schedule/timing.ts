@@ -5,7 +5,7 @@ import type { FieldName } from './cron-field.ts'
 import { dateOf, instantOf } from './instant.ts'
 
 export interface Warning {
-  readonly code: 'DAY_OR_WEEKDAY' | 'DST_GAP' | 'DST_FOLD' | 'FIRES_PER_YEAR' | 'HASH_UNSEEDED'
+  readonly code: 'DAY_OR_WEEKDAY' | 'DST_GAP' | 'DST_FOLD' | 'ENDS' | 'FIRES_PER_YEAR' | 'HASH_UNSEEDED' | 'NEVER'
   /** The instant this speaks of, where it speaks of one. */
   readonly at?: Date
   readonly text: string
@@ -18,7 +18,7 @@ export interface FieldView {
 }
 
 export abstract class Timing {
-  abstract readonly kind: 'cron' | 'interval' | 'once' | 'any'
+  abstract readonly kind: 'cron' | 'interval' | 'once' | 'any' | 'reboot'
   /** What was read, in the words it was given. */
   abstract readonly expression: string
   abstract readonly timezone: string

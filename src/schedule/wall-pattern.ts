@@ -4,9 +4,16 @@ import { bitCount, fieldBits, highestBit, lowestBit } from './cron-bits.ts'
 import type { Field } from './cron-field.ts'
 import { dayMask } from './day-mask.ts'
 import { type TimesOfDay, timeAtOrAfter, timeAtOrBefore, timesBefore, timesOfDay } from './time-of-day.ts'
+import { type YearSpan, yearSpans } from './year-spans.ts'
 
-/** No accepted expression rests longer than 40 years (29 February on one weekday, across a century without a leap day). */
+/** No expression that ever fires rests longer than 40 years (29 February on one weekday, across a century without a leap day). */
 const MAX_MONTHS = 50 * 12
+
+interface ListedYears {
+  readonly spans: readonly YearSpan[]
+  /** The same expression in every year, on which the spans are laid. */
+  readonly always: WallPattern
+}
 
 /** A compiled expression. */
 export interface WallPattern {
@@ -14,19 +21,19 @@ export interface WallPattern {
   readonly months: number
   readonly day: Field
   readonly weekday: Field
+  /** Null where all years are listed. */
+  readonly years: ListedYears | null
   /** Day masks by length and first weekday, filled when first asked for; -1 is not yet known. */
   masks: number[] | null
 }
 
+type AllFields = readonly [Field, Field, Field, Field, Field, Field, Field?]
+
 export function wallPattern(fields: readonly Field[]): WallPattern {
-  const [second, minute, hour, day, month, weekday] = fields as [Field, Field, Field, Field, Field, Field]
-  return {
-    times: timesOfDay(second, minute, hour),
-    months: fieldBits(month),
-    day,
-    weekday,
-    masks: null,
-  }
+  const [second, minute, hour, day, month, weekday, year] = fields as AllFields
+  const always = { times: timesOfDay(second, minute, hour), months: fieldBits(month), day, weekday, masks: null }
+  const spans = year ? yearSpans(year) : null
+  return { ...always, years: spans && { spans, always: { ...always, years: null } } }
 }
 
 function maskOf(pattern: WallPattern, length: number, first: number): number {
@@ -38,6 +45,7 @@ function maskOf(pattern: WallPattern, length: number, first: number): number {
 
 /** The first listed wall time at or after `local` (a whole second), or NaN when 50 years hold none. */
 export function nextWall(pattern: WallPattern, local: number): number {
+  if (pattern.years !== null) return nextInYears(pattern.years, local)
   const today = Math.floor(local / DAY_MS)
   const packed = yearMonth(today)
   let year = Math.floor(packed / 16)
@@ -68,6 +76,7 @@ export function nextWall(pattern: WallPattern, local: number): number {
 
 /** The last listed wall time at or before `local` (a whole second), or NaN when 50 years hold none. */
 export function prevWall(pattern: WallPattern, local: number): number {
+  if (pattern.years !== null) return prevInYears(pattern.years, local)
   const today = Math.floor(local / DAY_MS)
   const packed = yearMonth(today)
   let year = Math.floor(packed / 16)
@@ -98,6 +107,7 @@ export function prevWall(pattern: WallPattern, local: number): number {
 
 /** How many listed wall times lie in [from, to), both whole seconds; walks months, not times. */
 export function countWall(pattern: WallPattern, from: number, to: number): number {
+  if (pattern.years !== null) return countInYears(pattern.years, from, to)
   if (to <= from) return 0
   const firstDay = Math.floor(from / DAY_MS)
   const lastDay = Math.floor(to / DAY_MS)
@@ -137,5 +147,31 @@ function countDays(pattern: WallPattern, from: number, to: number): number {
       year++
     }
   }
+  return count
+}
+
+function nextInYears({ spans, always }: ListedYears, local: number): number {
+  for (const { from, to } of spans) {
+    if (local >= to) continue
+    const wall = nextWall(always, Math.max(local, from))
+    // What 50 years do not hold, no later year does.
+    if (!(wall >= to)) return wall
+  }
+  return Number.NaN
+}
+
+function prevInYears({ spans, always }: ListedYears, local: number): number {
+  for (let i = spans.length - 1; i >= 0; i--) {
+    const { from, to } = spans[i]!
+    if (local < from) continue
+    const wall = prevWall(always, Math.min(local, to - SECOND_MS))
+    if (!(wall < from)) return wall
+  }
+  return Number.NaN
+}
+
+function countInYears({ spans, always }: ListedYears, from: number, to: number): number {
+  let count = 0
+  for (const span of spans) count += countWall(always, Math.max(from, span.from), Math.min(to, span.to))
   return count
 }

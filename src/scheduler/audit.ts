@@ -53,6 +53,15 @@ export interface AuditReport {
   readonly unexplainedCount: number
   /** Schedules with a timing that this version cannot read, and so cannot judge. */
   readonly unreadable: readonly string[]
+  /** What the figures cannot show, and `ok` does not count. */
+  readonly notes: readonly AuditNote[]
+}
+
+/** After this failover of the database, writes that were acknowledged in the span may be missing, with all trace of them. */
+export interface AuditNote {
+  readonly kind: 'failover'
+  readonly from: Date
+  readonly to: Date
 }
 
 const KEYS = ['from', 'to', 'workspace', 'schedule', 'onProgress']
@@ -100,7 +109,18 @@ export async function audit(core: Core, options: AuditOptions = {}): Promise<Aud
   const figures = Object.fromEntries(FIGURES.map((figure) => [figure, tally.get(figure) ?? 0])) as unknown as Figures
   const amiss = figures.lostCount + figures.doubledCount + figures.unexplainedCount + unreadable.length
   const [from, to] = [new Date(span.afterAt), new Date(span.untilAt)]
-  return { ok: amiss === 0, from, to, ...figures, ...named, unreadable }
+  const notes = await failoverNotes(store, span)
+  return { ok: amiss === 0, from, to, ...figures, ...named, unreadable, notes }
+}
+
+/** The newest are read; there are few. */
+const FAILOVERS = 100
+
+async function failoverNotes({ failovers }: Store, { afterAt, untilAt }: AuditSpan): Promise<AuditNote[]> {
+  const overlapping = (await failovers.list(FAILOVERS)).filter(
+    ({ mayHaveLost, from, to }) => mayHaveLost && from <= untilAt && to > afterAt,
+  )
+  return overlapping.map(({ from, to }) => ({ kind: 'failover', from: new Date(from), to: new Date(to) }))
 }
 
 type Kind = 'lost' | 'doubled' | 'unexplained'

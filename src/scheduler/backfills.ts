@@ -5,7 +5,7 @@ import { countEnds } from '../plan/backfill.ts'
 import type { RunState } from '../run/state.ts'
 import { dateOf } from '../schedule/instant.ts'
 import { scheduleName } from '../schedule-definition.ts'
-import type { Backfill } from '../store/contract/backfills.ts'
+import type { Backfill, BackfillFilter } from '../store/contract/backfills.ts'
 import type { Store } from '../store/contract/store.ts'
 import { type By, readBy } from './actor.ts'
 import type { Core } from './core.ts'
@@ -55,7 +55,7 @@ export function createBackfills(core: Core): Backfills {
     const found = await (await core.store()).backfills.get(readId(id))
     return found ?? Promise.reject(notFound(id))
   }
-  const view = async (backfill: Backfill): Promise<BackfillView> => viewOf(backfill, await statesOf(core, backfill))
+  const view = (backfill: Backfill): Promise<BackfillView> => viewIn(core, backfill)
 
   return {
     async get(id) {
@@ -70,8 +70,7 @@ export function createBackfills(core: Core): Backfills {
       if (scheduleId === null && options.workspace !== undefined) {
         throw refused('workspace says whose schedule is meant', 'give schedule too')
       }
-      const found = await store.backfills.list({ limit, ...(scheduleId === null ? {} : { scheduleId }) })
-      return Promise.all(found.map(view))
+      return backfillViews(core, { limit, ...(scheduleId === null ? {} : { scheduleId }) })
     },
     async cancel(id, options = {}) {
       checkKeys(options, ['by'], 'backfills.cancel()')
@@ -95,6 +94,15 @@ export function createBackfills(core: Core): Backfills {
     },
   }
 }
+
+/** Those that a filter of the store fits, as people see them. */
+export async function backfillViews(core: Core, filter: BackfillFilter): Promise<BackfillView[]> {
+  const found = await (await core.store()).backfills.list(filter)
+  return Promise.all(found.map((backfill) => viewIn(core, backfill)))
+}
+
+const viewIn = async (core: Core, backfill: Backfill): Promise<BackfillView> =>
+  viewOf(backfill, await statesOf(core, backfill))
 
 /** How the runs stand that were open when the last step was taken; one that is forgotten has ended, nobody knows how. */
 async function statesOf(core: Core, { open }: Backfill): Promise<Map<string, RunState>> {

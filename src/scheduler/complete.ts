@@ -5,7 +5,7 @@ import { report } from '../engine/report.ts'
 import { EverytickError } from '../errors.ts'
 import { toJsonText } from '../json.ts'
 import { checkKeys, readBoolean, readChoice, readInteger, readText, refused } from '../options.ts'
-import { fenceOfToken } from '../run/completion-token.ts'
+import { attemptOfToken } from '../run/completion-token.ts'
 import type { Run } from '../run/run.ts'
 import { type Outcome, settle } from '../run/settle.ts'
 import type { Core } from './core.ts'
@@ -25,12 +25,18 @@ export interface CompleteOptions {
 export const COMPLETE_KEYS = ['token', 'fence', 'outcome', 'result', 'error', 'retry']
 const OUTCOMES = ['succeeded', 'failed'] as const
 
-/** Looks a token up: answers the fence that it was made for, null when it is not for this run. */
-export type ReadToken = (runId: string, token: string) => Promise<number | null>
+/** Which attempt is meant: by its fence alone, or also by its claim where a token names it. */
+export interface AttemptName {
+  readonly fence: number
+  readonly claimId?: string
+}
+
+/** Returns the attempt that a token was made for, and null when the token is not for this run. */
+export type ReadToken = (runId: string, token: string) => Promise<AttemptName | null>
 
 export function tokenReader(core: Core): ReadToken {
   const key = createCompletionKey(async () => (await core.store()).documents)
-  return async (runId, token) => fenceOfToken(await key(), runId, token)
+  return async (runId, token) => attemptOfToken(await key(), runId, token)
 }
 
 /** How it ended, in the words of whoever completes it. */
@@ -41,13 +47,13 @@ export interface Completion {
   readonly retry?: boolean | undefined
 }
 
-/** Which attempt is meant is `fenceOf`. */
+/** Which attempt is meant is `attemptNamed`. */
 export function readCompletion(options: Completion): Outcome {
   const outcome = readChoice(options.outcome, 'outcome', OUTCOMES)
   const { result, error, retry } = options
   if (outcome === 'succeeded') {
     if (error !== undefined || retry !== undefined) throw refused('a run that succeeded has no error and no retry')
-    return { kind: 'returned', result: JSON.parse(toJsonText(result ?? null, { what: 'result' })) }
+    return { kind: 'returned', result: JSON.parse(toJsonText(result ?? null, { what: 'result', strict: true })) }
   }
   if (result !== undefined) throw refused('a run that failed has no result', 'say what went wrong in error')
   if (error !== undefined) checkKeys(error, ['name', 'message'], 'error')
@@ -58,27 +64,35 @@ export function readCompletion(options: Completion): Outcome {
 }
 
 /** The attempt that is meant; a token and a fence must agree. */
-export async function fenceOf(readToken: ReadToken, id: string, { token, fence }: CompleteOptions): Promise<number> {
+export async function attemptNamed(
+  readToken: ReadToken,
+  id: string,
+  { token, fence }: CompleteOptions,
+): Promise<AttemptName> {
   const said = fence === undefined ? null : readInteger(fence, 'fence', [1, Number.MAX_SAFE_INTEGER])
   if (token === undefined) {
     if (said === null)
       throw refused('runs.complete() needs a token or a fence', 'pass what ctx.completionToken() answers')
-    return said
+    return { fence: said }
   }
   const sealed = await readToken(id, readText(token, 'token', 200))
   if (sealed === null) throw refused(`the token is not one of run ${id}`)
-  if (said !== null && said !== sealed) throw refused(`the token is for fence ${sealed}, not ${said}`)
+  if (said !== null && said !== sealed.fence) throw refused(`the token is for fence ${sealed.fence}, not ${said}`)
   return sealed
 }
 
 /** `run` as it was seen before; refused with LEASE_LOST when the attempt is not its present one any more. */
-export async function completeRun(core: Core, run: Run, how: { fence: number; outcome: Outcome }): Promise<void> {
-  const { fence, outcome } = how
+export async function completeRun(
+  core: Core,
+  run: Run,
+  how: { attempt: AttemptName; outcome: Outcome },
+): Promise<void> {
+  const { fence, claimId = run.claimId } = how.attempt
   // Before anything is written: a token is known for longer than its attempt lasts, and late words would fill the journal.
-  if (run.state !== 'running' || run.fence !== fence) throw tooLate(run, fence)
+  if (run.state !== 'running' || run.fence !== fence || run.claimId !== claimId) throw tooLate(run, fence)
   const store = await core.store()
-  const verdict = settle(run, outcome, Math.random())
-  const [answer] = await store.claims.settle([{ id: run.id, fence, workerId: run.workerId ?? '', verdict }])
+  const verdict = settle(run, how.outcome, Math.random())
+  const [answer] = await store.claims.settle([{ id: run.id, fence, claimId, workerId: run.workerId ?? '', verdict }])
   if (answer !== 'accepted') throw tooLate(run, fence)
   const onFact = core.hub.tell
   report(run, { verdict, answer, durationMs: (await store.now()) - (run.startedAt ?? run.dueAt), onFact })

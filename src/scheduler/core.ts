@@ -1,10 +1,12 @@
 /** What the parts of an app share: its settings, its store and its clock; each part decides for itself what it does with them. */
+import type { SlotUsage } from '../engine/worker.ts'
 import { EverytickError } from '../errors.ts'
 import { refused } from '../options.ts'
 import type { Executor } from '../store/contract/executor.ts'
 import type { Store } from '../store/contract/store.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
+import type { Counters } from './counters.ts'
 import type { EventHub } from './events.ts'
 import type { Settings } from './settings.ts'
 
@@ -13,6 +15,12 @@ export interface Core {
   readonly clock: Clock
   readonly timers: Timers
   readonly hub: EventHub
+  /** What happened in this process since the app was made. */
+  readonly counters: Counters
+  /** How many runs this process executes now, and how many at once at most, by queue; none while it does not work. */
+  slots(): readonly SlotUsage[]
+  /** Whether the app was started, and did not stop. */
+  isRunning(): boolean
   /** Opened when first asked for; refused once the app was stopped. */
   store(): Promise<Store>
   newId(): string

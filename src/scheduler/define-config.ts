@@ -1,11 +1,16 @@
 /** Gives a configuration file its types; what it says is judged where it is loaded. */
-import type { DeclaredSchedule, ScheduleOptions } from '../schedule-definition.ts'
 import type { EverytickOptions } from './settings.ts'
 
-/** What `everytick()` takes; a command fills in what is left out. Schedules may be plain objects, as in JSON. */
-export interface Config extends Partial<Omit<EverytickOptions, 'schedules'>> {
-  readonly schedules?: readonly (DeclaredSchedule | ScheduleOptions)[]
-}
+/** What `everytick()` takes; a command fills in what is left out. */
+export type Config = Partial<EverytickOptions>
 
-/** `export default defineConfig({ … })` in everytick.config.ts. */
-export const defineConfig = (config: Config): Config => config
+/** Whose store is named elsewhere: `everytick({ ...config, store })`. */
+export type ConfigWithJobs = Config & Pick<EverytickOptions, 'jobs'>
+
+/** `export default defineConfig({ … })` in everytick.config.ts. With a store and jobs, `everytick()` takes what this returns. */
+export function defineConfig(config: EverytickOptions): EverytickOptions
+export function defineConfig(config: ConfigWithJobs): ConfigWithJobs
+export function defineConfig(config: Config): Config
+export function defineConfig(config: Config): Config {
+  return config
+}

@@ -1,7 +1,7 @@
 /** Makes runs by hand, all checks before anything is written; carrying them out is the engine's matter. */
 
 import { shown } from '../errors.ts'
-import { isJob, type Job, type NoPayload, readKey } from '../job.ts'
+import { isJob, type Job, type NoPayload, readKey, readTimeout } from '../job.ts'
 import type { Json } from '../json.ts'
 import {
   checkKeys,
@@ -14,6 +14,7 @@ import {
   refused,
 } from '../options.ts'
 import { keyLane } from '../plan/lane.ts'
+import type { RunPolicy } from '../run/run.ts'
 import { jobOf } from '../schedule-definition.ts'
 import type { NewRun } from '../store/contract/runs.ts'
 import { type Core, type InTransaction, readTx } from './core.ts'
@@ -31,6 +32,8 @@ export interface RunOptions {
   /** `default` when absent. */
   readonly workspace?: string
   readonly queue?: string
+  /** How long one attempt may take, or `none`; as the job has it when absent. */
+  readonly timeout?: Duration | 'none'
   /** It waits until no other run of this key, in its workspace, is under way; the job's own when absent. */
   readonly concurrencyKey?: string
 }
@@ -63,7 +66,7 @@ export interface RunHandle<Result = unknown> {
   readonly result?: Result
 }
 
-const KEYS = ['delay', 'at', 'idempotencyKey', 'priority', 'workspace', 'queue', 'concurrencyKey']
+const KEYS = ['delay', 'at', 'idempotencyKey', 'priority', 'workspace', 'queue', 'timeout', 'concurrencyKey']
 const ENQUEUE_KEYS = [...KEYS, 'tx']
 const ITEM_KEYS = [...KEYS, 'payload']
 
@@ -119,7 +122,7 @@ const payloadOf = (job: Job, payload: unknown): Promise<Json> =>
   storablePayload(job.schema, payload, `job "${job.name}"`)
 
 function newRun(core: Core, job: Job, { options, payload }: { options: RunOptions; payload: Json }): NewRun {
-  const { idempotencyKey, priority, queue } = options
+  const { idempotencyKey, priority, queue, timeout } = options
   const where = `job "${job.name}"`
   const workspace = options.workspace === undefined ? 'default' : readName(options.workspace, 'workspace')
   const concurrencyKey = readKey(options.concurrencyKey, where) ?? job.concurrencyKey
@@ -131,7 +134,7 @@ function newRun(core: Core, job: Job, { options, payload }: { options: RunOption
     trigger: 'enqueue',
     priority: priority === undefined ? job.priority : readInteger(priority, 'priority', [0, 9]),
     payload,
-    policy: job.policy,
+    policy: timeout === undefined ? job.policy : withTimeout(job.policy, readTimeout(timeout, where)),
     schedule: null,
     slot: null,
     lane: concurrencyKey === null ? null : keyLane(workspace, concurrencyKey),
@@ -140,6 +143,12 @@ function newRun(core: Core, job: Job, { options, payload }: { options: RunOption
     due: readDue(options),
     idempotencyKey: idempotencyKey === undefined ? null : readName(idempotencyKey, 'idempotencyKey'),
   }
+}
+
+function withTimeout(policy: RunPolicy, timeoutMs: number | undefined): RunPolicy {
+  if (timeoutMs === policy.timeoutMs) return policy
+  const { timeoutMs: _, ...rest } = policy
+  return timeoutMs === undefined ? rest : { ...rest, timeoutMs }
 }
 
 const NOW = { delayMs: 0 }

@@ -29,3 +29,66 @@ describe('those who count facts', () => {
     expect(lines).toEqual(['what counts "schedule.planned" threw'])
   })
 })
+
+describe('the log of an app', () => {
+  const logged = () => {
+    const lines: { level: string; message: string; data: unknown }[] = []
+    const log = (level: string) => (message: string, data?: unknown) => lines.push({ level, message, data })
+    const logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
+    let at = 0
+    const hub = eventHub(logger, { clock: { elapsed: () => at } })
+    return { lines, hub, pass: (ms: number) => (at += ms) }
+  }
+
+  it('has one line of a failing loop in ten seconds, only the first with the error, and events stay whole', () => {
+    const { lines, hub, pass } = logged()
+    let events = 0
+    hub.on('error', () => events++)
+    for (let i = 0; i <= 100; i++) {
+      hub.tell({ kind: 'engine.error', where: 'planner', error: new Error('away'), retryInMs: 50 })
+      pass(200)
+    }
+    hub.tell({ kind: 'engine.recovered', where: 'planner' })
+    hub.tell({ kind: 'engine.recovered', where: 'planner' })
+    expect(events).toBe(101)
+    expect(lines).toEqual([
+      {
+        level: 'error',
+        message: 'planner failed and is tried again in 50 ms',
+        data: { error: expect.objectContaining({ message: 'away' }) },
+      },
+      { level: 'error', message: 'planner still fails: away', data: { unlogged: 49 } },
+      { level: 'error', message: 'planner still fails: away', data: { unlogged: 49 } },
+      { level: 'info', message: 'planner works again', data: {} },
+    ])
+  })
+
+  it('has a line of changed schedules, planning, retention and leadership', () => {
+    const { lines, hub } = logged()
+    hub.tell({ kind: 'schedules.changed', action: 'paused', count: 1, names: ['default/a'], by: 'ana' })
+    hub.tell({ kind: 'schedules.changed', action: 'created', count: 9, names: ['default/a'], by: 'sync' })
+    hub.tell(planned)
+    hub.tell({ kind: 'retention.removed', count: 12 })
+    hub.tell({ kind: 'leadership.changed', task: 'planner', leads: true })
+    hub.tell({ kind: 'leadership.changed', task: 'reaper', leads: false })
+    expect(lines.map(({ level, message }) => `${level}: ${message}`)).toEqual([
+      'info: schedule paused',
+      'info: 9 schedules created',
+      'debug: planned 1 runs',
+      'info: removed 12 rows that were older than their retention',
+      'info: this process plans now',
+      'debug: this process no longer does the background task "reaper"',
+    ])
+  })
+
+  it('leaves out what goes as it should on the console of an app that named no logger', () => {
+    const lines: string[] = []
+    const note = (message: string) => lines.push(message)
+    const logger = { debug: note, info: note, warn: note, error: note }
+    const hub = eventHub(logger, { logsRoutine: false })
+    hub.tell(planned)
+    hub.tell({ kind: 'leadership.changed', task: 'planner', leads: true })
+    hub.tell({ kind: 'schedule.missed', count: 2 })
+    expect(lines).toEqual(['2 occurrences were recorded as missed'])
+  })
+})

@@ -1,10 +1,13 @@
 /** Passes facts on to whoever listens, as things a user can read; listeners are never waited for and never decide anything. */
 import type { Json } from '../json.ts'
+import { createErrorThrottle } from '../observe/error-throttle.ts'
 import type { Fact } from '../observe/fact.ts'
+import type { FailoverCause } from '../observe/failover.ts'
 import type { Logger } from '../observe/logger.ts'
 import type { RunError } from '../run/run.ts'
 import type { AgainReason } from '../run/settle.ts'
-import { type Line, lineOf } from './logging.ts'
+import { type Clock, systemClock } from '../time/clock.ts'
+import { failureLine, type Line, lineOf, recoveryLine } from './logging.ts'
 import { type RunView, runView } from './run-view.ts'
 
 export interface Events {
@@ -41,6 +44,16 @@ export interface Events {
     readonly by: string
     readonly reason: string
   }
+  /**
+   * The database is another server than before, such as a standby that was promoted. With `mayHaveLost`, writes that were
+   * acknowledged between `from` and `to` may be missing.
+   */
+  'store.failed_over': {
+    readonly mayHaveLost: boolean
+    readonly from: Date
+    readonly to: Date
+    readonly cause: FailoverCause
+  }
   /** Something failed behind the scenes and will be tried again. */
   error: { readonly where: string; readonly error: unknown; readonly retryInMs: number }
 }
@@ -61,10 +74,25 @@ const NAMES: Partial<Record<Fact['kind'], EventName>> = {
   'job.unknown': 'job.unknown',
   'schedule.quarantined': 'schedule.quarantined',
   'schedule.paused': 'schedule.paused',
+  'store.failed_over': 'store.failed_over',
   'engine.error': 'error',
 }
 export const EVENT_NAMES: readonly EventName[] = Object.values(NAMES)
 const ENDS: ReadonlySet<string> = new Set(['run.succeeded', 'run.failed', 'run.cancelled'])
+
+/** What goes as it should. */
+const ROUTINE: ReadonlySet<Fact['kind']> = new Set([
+  'schedules.changed',
+  'schedule.planned',
+  'leadership.changed',
+  'retention.removed',
+])
+
+export interface HubOptions {
+  readonly clock?: Pick<Clock, 'elapsed'>
+  /** Whether what goes as it should is logged; true when absent. */
+  readonly logsRoutine?: boolean
+}
 
 export interface EventHub {
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void
@@ -76,7 +104,8 @@ export interface EventHub {
   onEnd(runId: string, ended: () => void): () => void
 }
 
-export function eventHub(logger: Logger): EventHub {
+export function eventHub(logger: Logger, { clock = systemClock, logsRoutine = true }: HubOptions = {}): EventHub {
+  const throttle = createErrorThrottle()
   const listeners = new Map<EventName, Set<(event: never) => unknown>>()
   const endings = new Map<string, Set<() => void>>()
   let counting: readonly ((fact: Fact) => void)[] = []
@@ -87,6 +116,13 @@ export function eventHub(logger: Logger): EventHub {
     } catch {
       // A logger that throws must not take the engine with it, and there is nowhere left to say so.
     }
+  }
+
+  const lineFor = (fact: Fact): Line | null => {
+    if (fact.kind === 'engine.recovered') return throttle.recovered(fact.where) ? recoveryLine(fact.where) : null
+    if (fact.kind !== 'engine.error') return logsRoutine || !ROUTINE.has(fact.kind) ? lineOf(fact) : null
+    const due = throttle.failed(fact.where, clock.elapsed())
+    return due && failureLine(fact, due)
   }
 
   const count = (listener: (fact: Fact) => void, fact: Fact): void => {
@@ -121,7 +157,7 @@ export function eventHub(logger: Logger): EventHub {
       }
     },
     tell(fact) {
-      log(lineOf(fact))
+      log(lineFor(fact))
       for (const listener of counting) count(listener, fact)
       const name = NAMES[fact.kind]
       // Views are made only when somebody listens: thousands of facts a second pass here.
@@ -172,6 +208,10 @@ function eventOf(fact: Fact): Events[EventName] | null {
     case 'schedule.quarantined': {
       const { kind: _, ...event } = fact
       return event
+    }
+    case 'store.failed_over': {
+      const { mayHaveLost, from, to, cause } = fact.failover
+      return { mayHaveLost, from: new Date(from), to: new Date(to), cause }
     }
     case 'engine.error': {
       const { kind: _, ...event } = fact

@@ -1,15 +1,26 @@
 /** Lets one process at a time do something, by a lease with a fencing number; a process that stalls may lose it, and is told. */
 import { EverytickError } from '../errors.ts'
-import { checkKeys, type Duration, readDuration, readName } from '../options.ts'
+import { checkKeys, type Duration, readChoice, readDuration, readInteger, readName } from '../options.ts'
 import type { Lock } from '../store/contract/locks.ts'
 import type { Core } from './core.ts'
 
 export interface LockView {
   readonly name: string
+  /** `user`: taken by `locks.run()`. `engine`: a lease on work that one process does for all. */
+  readonly kind: LockKind
   readonly holder: string
   /** Grows whenever the lock changes hands. */
   readonly fence: number
   readonly until: Date
+}
+
+export type LockKind = 'user' | 'engine'
+
+export interface ReleaseOptions {
+  /** `user` when absent. */
+  readonly kind?: LockKind
+  /** Releases only the hold that was seen: refused with LOCK_HELD when the lock has changed hands since. */
+  readonly fence?: number
 }
 
 export interface LockContext {
@@ -28,6 +39,12 @@ export interface Locks {
   ): Promise<Result>
   /** Who holds what, the engine's own duties included. */
   list(): Promise<LockView[]>
+  /**
+   * Takes a lock away from its holder, and returns what was released. The holder learns of it with its next renewal, at most a third
+   * of its `ttl` later, and may work on until then beside the next holder: only fences tell the two apart. A lease of the engine may
+   * be released at any time, because nothing depends on it. Refused with LOCK_NOT_FOUND when nobody holds it.
+   */
+  release(name: string, options?: ReleaseOptions): Promise<LockView>
 }
 
 /** Locks of users stand apart from the engine's own. */
@@ -42,8 +59,14 @@ export function createLocks(core: Core, holder: string): Locks {
     const renew = async (): Promise<void> => {
       const askedAt = core.clock.elapsed()
       try {
-        const renewed = await (await core.store()).locks.acquire(lock.name, lock.holder, ttlMs)
-        if (renewed?.fence !== lock.fence) return lose(lost(lock))
+        const { locks } = await core.store()
+        const renewed = await locks.acquire(lock.name, lock.holder, ttlMs)
+        if (renewed?.fence !== lock.fence) {
+          lose(lost(lock))
+          // An admin released the lock and it was free: a hold that nothing uses would keep others out.
+          if (renewed) await locks.release(renewed).catch(() => {})
+          return
+        }
         leaseEndsAt = askedAt + ttlMs
       } catch (error) {
         if (core.clock.elapsed() >= leaseEndsAt) return lose(error)
@@ -77,16 +100,46 @@ export function createLocks(core: Core, holder: string): Locks {
       }
     },
     async list() {
-      const locks = await (await core.store()).locks.list()
-      return locks.map(({ name, holder, fence, until }) => ({
-        name: name.startsWith(OWN) ? name.slice(OWN.length) : name,
-        holder: holder.split(' ')[0]!,
-        fence,
-        until: new Date(until),
-      }))
+      return (await (await core.store()).locks.list()).map(lockView)
+    },
+    async release(given, options = {}) {
+      checkKeys(options, ['kind', 'fence'], 'locks.release()')
+      const name = readName(given, 'the name of a lock')
+      const kind = readChoice(options.kind ?? 'user', 'kind', KINDS)
+      const seen =
+        options.fence === undefined ? null : readInteger(options.fence, 'fence', [1, Number.MAX_SAFE_INTEGER])
+      const { locks } = await core.store()
+      const all = await locks.list()
+      const lock = all.find((one) => one.name === (kind === 'user' ? OWN + name : name) && lockView(one).kind === kind)
+      if (!lock) throw notHeld(name, kind, all)
+      if (seen !== null && seen !== lock.fence) throw changedHands(lock, seen)
+      await locks.release(lock)
+      return lockView(lock)
     },
   }
 }
+
+const KINDS = ['user', 'engine'] as const
+
+const lockView = ({ name, holder, fence, until }: Lock): LockView => ({
+  name: name.startsWith(OWN) ? name.slice(OWN.length) : name,
+  kind: name.startsWith(OWN) ? 'user' : 'engine',
+  holder: holder.split(' ')[0]!,
+  fence,
+  until: new Date(until),
+})
+
+function notHeld(name: string, kind: LockKind, all: readonly Lock[]): EverytickError {
+  const other = all.map(lockView).find((one) => one.name === name && one.kind !== kind)
+  return new EverytickError('LOCK_NOT_FOUND', `nobody holds a lock "${name}" of kind ${kind}`, {
+    hint: other ? `there is one of kind ${other.kind}` : 'it was released, or its lease has ended',
+  })
+}
+
+const changedHands = (lock: Lock, seen: number): EverytickError =>
+  new EverytickError('LOCK_HELD', `the lock "${lockView(lock).name}" has fence ${lock.fence} now, not ${seen}`, {
+    hint: 'it has changed hands; list the locks again',
+  })
 
 async function held(locks: Promise<Lock[]>, own: string): Promise<EverytickError> {
   const lock = (await locks).find(({ name }) => name === own)

@@ -1,22 +1,29 @@
 /** Chooses which facts become log lines, and where lines go when the user named no logger; listeners are `events.ts`. */
+import type { FailureLine } from '../observe/error-throttle.ts'
 import type { Fact } from '../observe/fact.ts'
+import { logLine } from '../observe/log-text.ts'
 import type { Logger, LogLevel } from '../observe/logger.ts'
 import type { Run } from '../run/run.ts'
+import { systemClock } from '../time/clock.ts'
 
 const print =
-  (level: 'info' | 'warn' | 'error') =>
-  (message: string, data?: unknown): void => {
-    if (data === undefined) console[level](message)
-    else console[level](message, data)
-  }
+  (level: LogLevel) =>
+  (message: string, data?: unknown): void =>
+    // One argument, so that nothing in it is taken for a format.
+    console[level](logLine({ at: systemClock.now(), level, message, data }, 'text'))
 
-/** Everything but `debug`, on the console. */
+/** Everything but `debug`, on the console, one line each. */
 export const consoleLogger: Logger = Object.freeze({
   debug: () => {},
   info: print('info'),
   warn: print('warn'),
   error: print('error'),
 })
+
+type Failure = Extract<Fact, { kind: 'engine.error' }>
+
+/** More of one kind are counted, not named. */
+const MAX_NAMED = 5
 
 export interface Line {
   readonly level: LogLevel
@@ -53,14 +60,57 @@ export function lineOf(fact: Fact): Line | null {
     }
     case 'schedule.quarantined':
       return line('error', `schedule "${fact.key}" was set aside: ${fact.message}`, { code: fact.code })
+    case 'store.failed_over': {
+      const { mayHaveLost, from, to, cause } = fact.failover
+      const [after, until] = [new Date(from).toISOString(), new Date(to).toISOString()]
+      return mayHaveLost
+        ? line('error', `the database failed over: writes acknowledged from ${after} to ${until} may be missing`, {
+            cause,
+          })
+        : line('warn', 'the database failed over to a synchronous standby: no acknowledged write is missing', { cause })
+    }
     case 'schedule.paused':
       return line('error', `schedule "${fact.key}" was paused: ${fact.reason}`, { workspace: fact.workspace })
-    case 'engine.error':
-      return line('error', `${fact.where} failed and is tried again in ${fact.retryInMs} ms`, { error: fact.error })
+    case 'stop.incomplete': {
+      const { interrupted, unwritten, drainMs } = fact
+      const message = `stopped before all work had ended: ${interrupted.length} runs took longer than ${drainMs} ms, ${unwritten.length} results could not be written`
+      return line('warn', message, { jobs: [...new Set(interrupted.map(({ job }) => job))].slice(0, MAX_NAMED) })
+    }
+    case 'schedules.changed': {
+      const { action, count, names, by } = fact
+      return line('info', `${count === 1 ? 'schedule' : `${count} schedules`} ${action}`, { schedules: names, by })
+    }
+    case 'schedule.planned':
+      return fact.runs === 0 ? null : line('debug', `planned ${fact.runs} runs`, { stale: fact.stale })
+    case 'schedule.missed':
+      return line('warn', `${fact.count} occurrences were recorded as missed`, {})
+    case 'leadership.changed': {
+      if (fact.task === 'planner')
+        return line('info', `this process ${fact.leads ? 'plans now' : 'no longer plans'}`, {})
+      return line(
+        'debug',
+        `this process ${fact.leads ? 'does' : 'no longer does'} the background task "${fact.task}"`,
+        {},
+      )
+    }
+    case 'retention.removed':
+      return line('info', `removed ${fact.count} rows that were older than their retention`, {})
     default:
       return null
   }
 }
+
+/** The line of a failure; how often one is written is decided by the throttle. */
+export function failureLine({ where, error, retryInMs }: Failure, due: FailureLine): Line {
+  if (due.kind === 'first') {
+    const next = retryInMs > 0 ? ` and is tried again in ${retryInMs} ms` : ''
+    return line('error', `${where} failed${next}`, { error })
+  }
+  const { message } = error instanceof Error ? error : new Error(String(error))
+  return line('error', `${where} still fails: ${message}`, { unlogged: due.unlogged })
+}
+
+export const recoveryLine = (where: string): Line => line('info', `${where} works again`, {})
 
 const line = (level: LogLevel, message: string, data: Line['data']): Line => ({ level, message, data })
 

@@ -2,21 +2,29 @@
 import type { Job } from '../job.ts'
 import type { Json } from '../json.ts'
 import { retryOf } from '../run/retry.ts'
+import type { RunPolicy } from '../run/run.ts'
+import { timeoutText } from '../run/timeout.ts'
 import type { Document } from '../store/contract/documents.ts'
 import type { Store } from '../store/contract/store.ts'
-import { formatDuration } from '../time/duration.ts'
 
 export interface PublishedJob {
   readonly name: string
   readonly queue: string
   readonly priority: number
   readonly attempts: number
-  readonly timeout: string | null
+  /** Such as `1h`, or `none`. */
+  readonly timeout: string
   readonly takesPayload: boolean
   /** JSON Schema of the payload, where its library can say it. */
   readonly schema: Json
   /** Paths into the payload that nobody is shown. */
   readonly redact: readonly string[]
+}
+
+/** What is stored besides: all that other processes need to make runs of the job as its own process would. */
+export interface StoredJob extends PublishedJob {
+  readonly policy: RunPolicy
+  readonly concurrencyKey: string | null
 }
 
 const MAX_LISTED = 1000
@@ -26,7 +34,7 @@ export function publishedJob(job: Job): PublishedJob {
   return {
     ...{ name, queue, priority, redact },
     attempts: retryOf(policy).attempts,
-    timeout: policy.timeoutMs === undefined ? null : formatDuration(policy.timeoutMs),
+    timeout: timeoutText(policy),
     takesPayload: schema !== undefined,
     schema: schemaOf(job),
   }
@@ -47,7 +55,8 @@ function schemaOf({ schema }: Job): Json {
 /** Writes only what is new or otherwise; when two builds differ, the one that started last is believed. */
 export async function publishJobs({ documents }: Store, jobs: Iterable<Job>): Promise<void> {
   for (const job of jobs) {
-    const data = publishedJob(job) as unknown as Json
+    const { policy, concurrencyKey } = job
+    const data = { ...publishedJob(job), policy, concurrencyKey } as unknown as Json
     const known = await documents.get('job', job.name)
     if (known && JSON.stringify(sorted(known.data)) === JSON.stringify(sorted(data))) continue
     // Another process may be quicker, and says the same as a rule.
@@ -55,9 +64,9 @@ export async function publishJobs({ documents }: Store, jobs: Iterable<Job>): Pr
   }
 }
 
-export async function readPublishedJobs({ documents }: Store): Promise<PublishedJob[]> {
+export async function readPublishedJobs({ documents }: Store): Promise<StoredJob[]> {
   const found = await documents.list('job', { limit: MAX_LISTED })
-  return found.map(({ data }: Document) => data as unknown as PublishedJob)
+  return found.map(({ data }: Document) => data as unknown as StoredJob)
 }
 
 /** Stores need not keep the order of fields. */

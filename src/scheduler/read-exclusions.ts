@@ -1,10 +1,12 @@
 /** Reads what a schedule leaves out: dates, ranges of dates, spans and cron expressions; whether one holds is `schedule/exclusion.ts`. */
 import { shown } from '../errors.ts'
 import { checkKeys, type Instant, named, readInstantOption, readList, refused } from '../options.ts'
-import { compileCron, parseCron } from '../schedule/cron.ts'
+import { parseCron } from '../schedule/cron.ts'
+import { refuseNever } from '../schedule/never.ts'
 import type { Exclusion } from '../schedule/schedule.ts'
 import { segmentAt, timeZone } from '../schedule/time-zone.ts'
 import { dateText } from '../schedule/wall-text.ts'
+import { systemClock } from '../time/clock.ts'
 
 export type ExcludeOption =
   /** A date, a range of dates or a cron expression; all in the zone of the schedule. */
@@ -70,6 +72,9 @@ function readRange(fromAt: number, toAt: number, what: string): Exclusion {
 function readCron(cron: unknown, what: string, timezone: string): Exclusion {
   try {
     const timing = parseCron(cron as string, { timezone })
+    // What it leaves out may be over: code goes on declaring it.
+    const now = systemClock.now()
+    if (timing.prevAt(now) === null) refuseNever(timing, now)
     if (timing.kind === 'cron') return { kind: 'cron', cron: cron as string, timezone: timing.timezone }
   } catch (cause) {
     throw named(cause, what)
@@ -79,7 +84,7 @@ function readCron(cron: unknown, what: string, timezone: string): Exclusion {
 
 /** The first instant of a day on the wall of a zone; of the day after, where a zone left the day out. */
 export function dayStart(date: string, timezone: string): number {
-  const midnights = compileCron('0 0 * * *', { timezone })
+  const midnights = parseCron('0 0 * * *', { timezone })
   let at = Date.parse(`${date}T00:00:00Z`) - 2 * DAY_MS
   do at = midnights.nextAt(at)!
   while (dateOn(at, timezone) < date)

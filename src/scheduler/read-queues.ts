@@ -8,7 +8,7 @@ import type { QueueLimits } from '../run/queue-limits.ts'
 export type QueueOption =
   | number
   | (LimitOptions & {
-      /** In this process; 10 when absent. */
+      /** In this process; the `concurrency` of the app when absent. */
       readonly concurrency?: number
       /** The share of attempts that may be retries, from 0 to 1. */
       readonly retryBudget?: number
@@ -29,10 +29,18 @@ const DEFAULT_CONCURRENCY = 10
 const MAX_CONCURRENCY = 10_000
 const MAX_LIMIT = 1_000_000
 
+/** How many runs of a queue one process works on at once, where the queue says nothing else. */
+export const readConcurrency = (given: unknown): number =>
+  readInteger(given ?? DEFAULT_CONCURRENCY, 'concurrency', [1, MAX_CONCURRENCY])
+
 /** `named` answers the queues that jobs and schedules name, which are worked when nothing else was said. */
-export function readQueues(queues: unknown, named: () => readonly string[]): Readonly<Record<string, QueueOptions>> {
+export function readQueues(
+  queues: unknown,
+  concurrency: number,
+  named: () => readonly string[],
+): Readonly<Record<string, QueueOptions>> {
   if (queues === undefined) {
-    return frozen(['default', ...named()].map((name) => [name, readQueue(DEFAULT_CONCURRENCY, name)]))
+    return frozen(['default', ...named()].map((name) => [name, readQueue(concurrency, name, concurrency)]))
   }
   if (typeof queues !== 'object' || queues === null || Array.isArray(queues)) {
     throw refused(`queues is an object from names to numbers, not ${shown(queues)}`, 'write it like { default: 10 }')
@@ -40,7 +48,7 @@ export function readQueues(queues: unknown, named: () => readonly string[]): Rea
   return frozen(
     Object.entries(queues).map(([name, given]) => {
       const queue = readName(name, 'the name of a queue')
-      return [queue, readQueue(given, queue)]
+      return [queue, readQueue(given, queue, concurrency)]
     }),
   )
 }
@@ -48,13 +56,13 @@ export function readQueues(queues: unknown, named: () => readonly string[]): Rea
 const frozen = (entries: readonly (readonly [string, QueueOptions])[]): Readonly<Record<string, QueueOptions>> =>
   Object.freeze(Object.fromEntries(entries))
 
-function readQueue(given: unknown, name: string): QueueOptions {
+function readQueue(given: unknown, name: string, fallback: number): QueueOptions {
   const of = `queue "${name}"`
   if (typeof given !== 'object' || given === null) {
     return Object.freeze({ concurrency: readInteger(given, of, [1, MAX_CONCURRENCY]), limits: {}, retryBudget: null })
   }
   checkKeys(given, KEYS, of)
-  const { concurrency = DEFAULT_CONCURRENCY, retryBudget } = given as Exclude<QueueOption, number>
+  const { concurrency = fallback, retryBudget } = given as Exclude<QueueOption, number>
   return Object.freeze({
     concurrency: readInteger(concurrency, `${of}: concurrency`, [1, MAX_CONCURRENCY]),
     limits: readLimits(given, of),

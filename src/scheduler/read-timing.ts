@@ -14,6 +14,7 @@ import type { Fold, Gap } from '../schedule/clock-change.ts'
 import { parseCron } from '../schedule/cron.ts'
 import { type Interning, interning } from '../schedule/interning.ts'
 import { every as interval } from '../schedule/interval.ts'
+import { NEVER_MS, refuseNever } from '../schedule/never.ts'
 import type { TimingRule, TimingSpec } from '../schedule/schedule.ts'
 import { slotsOf } from '../schedule/slots.ts'
 import { systemClock } from '../time/clock.ts'
@@ -59,8 +60,6 @@ export interface Bounds {
 export const TIMING_KEYS = ['cron', 'every', 'at', 'any', 'timezone', 'dst', 'startAt', 'endAt', 'exclude']
 const RULE_KEYS = ['cron', 'every', 'at', 'timezone', 'dst']
 const MAX_RULES = 10
-/** The horizon of `parseCron`. */
-const NEVER_MS = 8 * 366 * 86_400_000
 
 /** What may be written, whatever the compiler thinks of it. */
 type Given = { readonly [Key in 'cron' | 'every' | 'at' | 'any' | 'timezone' | 'dst']?: unknown }
@@ -79,7 +78,7 @@ export function readTiming(options: When & Bounds, of: string, seed: string): Ti
     throw refused(`${of}: endAt is before startAt`, 'swap them, or leave one out')
   }
   const spec = { ...rule, ...bounds }
-  refuseNever(spec, of, seed)
+  refuseEmpty(spec, of, seed)
   return Object.freeze(spec)
 }
 
@@ -119,11 +118,11 @@ function readRule(options: Given, of: string, seed: string): TimingRule {
 const usual = new Map<string, Interning<TimingRule>>()
 
 function readCron({ cron, timezone, dst }: CronRule, seed: string): TimingRule {
-  if (dst !== undefined) {
-    const rules = { ...(timezone === undefined ? {} : { timezone }), dst: { ...dst } }
-    return { kind: 'cron', cron, ...rules, timezone: parseCron(cron, { seed, ...rules }).timezone }
-  }
-  const zone = parseCron(cron, timezone === undefined ? { seed } : { seed, timezone }).timezone
+  const rules = { ...(timezone === undefined ? {} : { timezone }), ...(dst === undefined ? {} : { dst: { ...dst } }) }
+  const timing = parseCron(cron, { seed, ...rules })
+  refuseNever(timing, systemClock.now())
+  const zone = timing.timezone
+  if (dst !== undefined) return { kind: 'cron', cron, ...rules, timezone: zone }
   const family = usual.get(zone) ?? interning(1000)
   usual.set(zone, family)
   const known = family.get(cron)
@@ -155,7 +154,7 @@ export function zoneOf(rule: TimingRule): string {
  * An end that has passed is no mistake: code goes on declaring what is over. So the search begins well before an end, and
  * before every single instant.
  */
-function refuseNever(spec: TimingSpec, of: string, seed: string): void {
+function refuseEmpty(spec: TimingSpec, of: string, seed: string): void {
   const now = systemClock.now()
   const rules = spec.kind === 'any' ? spec.of : [spec]
   const single = rules.flatMap((each) => (each.kind === 'once' ? [each.at] : []))

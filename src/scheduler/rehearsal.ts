@@ -4,7 +4,8 @@ import type { DeclaredSchedule } from '../schedule-definition.ts'
 import type { Core } from './core.ts'
 import { definitionsOf } from './definitions.ts'
 import { firstFires } from './first-fire.ts'
-import { scheduleView } from './schedule-view.ts'
+import type { InitialPause } from './read-pause.ts'
+import { nextFire } from './schedule-view.ts'
 import { chunks } from './schedule-writing.ts'
 import { nameOf, planSync, type SyncStep } from './sync-plan.ts'
 
@@ -23,12 +24,17 @@ export interface NextFires {
 export async function rehearse(core: Core, declared: readonly DeclaredSchedule[]): Promise<Rehearsal[]> {
   const definitions = await definitionsOf(core, declared, 'api')
   const stored = await storedUnder(core, definitions)
-  const fires = await nextFires(core, definitions, stored)
+  const pauses = declared.map(({ pause }) => pause)
+  const fires = await nextFires(core, definitions, { stored, pauses })
   const steps = planSync({ definitions, stored: [...stored.values()], removed: 'pause' })
   const stepOf = new Map(steps.map((step) => [nameOf(step), step]))
   return definitions.map(({ workspace, key }, i) => {
     const step = stepOf.get(nameOf({ workspace, key }))
-    const { before, after, paused } = step ?? {}
+    const {
+      before,
+      after,
+      paused = stored.has(nameOf({ workspace, key })) ? undefined : pauses[i]?.reason,
+    } = step ?? {}
     return {
       workspace,
       key,
@@ -55,19 +61,25 @@ export async function storedUnder(
   return found
 }
 
+export interface Beginning {
+  readonly stored: ReadonlyMap<string, Schedule>
+  /** How the schedule of the same place is created, if it is new. */
+  readonly pauses: readonly (InitialPause | null)[]
+}
+
 /** When each fires next as it is stored, and when it will by its new definition. */
 export async function nextFires(
   core: Core,
   definitions: readonly ScheduleDefinition[],
-  stored: ReadonlyMap<string, Schedule>,
+  { stored, pauses }: Beginning,
 ): Promise<NextFires[]> {
   const now = await (await core.store()).now()
   const firstOf = firstFires(now)
-  return definitions.map((definition) => {
+  return definitions.map((definition, i) => {
     const before = stored.get(nameOf(definition))
     return {
-      before: before ? scheduleView(before, now).nextFireAt : null,
-      after: before?.pause ? null : firstOf(definition).nextRun(),
+      before: before ? nextFire(before, now).nextFireAt : null,
+      after: (before ? before.pause : pauses[i]) ? null : firstOf(definition).nextRun(),
     }
   })
 }

@@ -4,6 +4,7 @@ import type { Json } from '../json.ts'
 import { retryOf } from '../run/retry.ts'
 import type { Gate, Overlap, Progress, Run, RunError, ScheduleRef, Trigger } from '../run/run.ts'
 import type { RunState } from '../run/state.ts'
+import { timeoutText } from '../run/timeout.ts'
 import { dateOf } from '../schedule/instant.ts'
 
 /** What is left of a value after it was stored as JSON and read again: a Date is text, and what answers nothing is null. */
@@ -45,13 +46,15 @@ export interface RunView<Result = Json> {
   readonly payload: Json
   readonly attempt: number
   readonly maxAttempts: number
+  /** How long one attempt may take, such as `1h`, or `none`. */
+  readonly timeout: string
   /** Grows with every grant to a worker. */
   readonly fence: number
   readonly workerId: string | null
   readonly cancelRequested: boolean
   readonly idempotencyKey: string | null
   readonly progress: Progress | null
-  /** What the handler answered; null until it has, and when it answered nothing. */
+  /** What the handler returned; null until it has, and when it returned nothing. A cancelled run has one too, if its handler returned. */
   readonly result: Result | null
   /** Of the last attempt that failed. */
   readonly error: RunError | null
@@ -78,6 +81,7 @@ export function runView(run: Run): RunView {
     payload: run.payload,
     attempt: run.attempt,
     maxAttempts: retryOf(run.policy).attempts,
+    timeout: timeoutText(run.policy),
     fence: run.fence,
     workerId: run.workerId,
     cancelRequested: run.cancelRequested,

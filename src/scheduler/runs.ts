@@ -6,7 +6,15 @@ import { scheduleName } from '../schedule-definition.ts'
 import type { JournalEntry, RunFilter } from '../store/contract/history.ts'
 import type { CancelAnswer } from '../store/contract/runs.ts'
 import { type By, readBy } from './actor.ts'
-import { COMPLETE_KEYS, type CompleteOptions, completeRun, fenceOf, readCompletion, tokenReader } from './complete.ts'
+import { type AttemptEntry, attemptsOf } from './attempts.ts'
+import {
+  attemptNamed,
+  COMPLETE_KEYS,
+  type CompleteOptions,
+  completeRun,
+  readCompletion,
+  tokenReader,
+} from './complete.ts'
 import type { Core } from './core.ts'
 import type { RunHandle } from './enqueue.ts'
 import { type RunView, runView } from './run-view.ts'
@@ -32,6 +40,10 @@ export interface JournalView extends Omit<JournalEntry, 'at'> {
   readonly at: Date
 }
 
+export interface AttemptView extends Omit<AttemptEntry, 'at'> {
+  readonly at: Date
+}
+
 export interface Runs {
   get(id: string): Promise<RunView | null>
   /** Live and finished together, newest first: by the instant of the occurrence, or of the request for a run made by hand. */
@@ -47,11 +59,18 @@ export interface Runs {
   /** The same for many, named or found; answers the ids it moved. */
   redrive(which: string | readonly string[] | RedriveFilter, options?: By): Promise<string[]>
   /**
+   * Deletes a finished run with its journal and its log. Its occurrence stays accounted for: `why` and `audit` know that there was a
+   * run, how it ended, and who deleted it. Refused with RUN_NOT_FINISHED for a run that is pending or running.
+   */
+  remove(id: string, options?: By): Promise<void>
+  /**
    * Ends the present attempt of a running run, for work that was handed over (`HandOver`). A failed attempt is followed by
    * another as the run's policy has it, unless `retry` is false. Refused with LEASE_LOST when another attempt has begun or
    * the run has ended.
    */
   complete(id: string, completion: CompleteOptions): Promise<RunView>
+  /** Every attempt, oldest first: those that another followed, with what else the journal has, and the last as it stands or ended. */
+  attempts(id: string): Promise<AttemptView[]>
   /** What happened to a run beyond what its row tells, oldest first. */
   journal(id: string): Promise<JournalView[]>
 }
@@ -124,14 +143,30 @@ export function createRuns(core: Core): Runs {
       }
       return redriveMany(await core.store(), which, { by, filter: () => readFilter(core, which) })
     },
+    async remove(id, options = {}) {
+      checkKeys(options, ['by'], 'runs.remove()')
+      const by = readBy(core, options)
+      const answer = await (await core.store()).runs.remove(readId(id), by)
+      if (answer === 'not_found') throw notFound(id)
+      if (answer === 'live') throw notFinished(id)
+    },
     async complete(id, completion) {
       checkKeys(completion, COMPLETE_KEYS, 'runs.complete()')
       const outcome = readCompletion(completion)
       const name = readId(id)
       const run = await (await core.store()).history.run(name)
       if (!run) throw notFound(id)
-      await completeRun(core, run, { fence: await fenceOf(readToken, name, completion), outcome })
+      await completeRun(core, run, { attempt: await attemptNamed(readToken, name, completion), outcome })
       return (await get(name))!
+    },
+    async attempts(id) {
+      const name = readId(id)
+      const { history } = await core.store()
+      // First the run: what happens meanwhile is then in the journal too.
+      const run = await history.run(name)
+      if (!run) throw notFound(id)
+      const entries = attemptsOf(run, await history.journal({ runId: name }))
+      return entries.map((entry) => ({ ...entry, at: new Date(entry.at) }))
     },
     async journal(id) {
       const entries = await (await core.store()).history.journal({ runId: readId(id) })
@@ -149,6 +184,11 @@ const isFilter = <Filter extends object>(which: string | readonly string[] | Fil
 }
 
 const notFound = (id: string): EverytickError => new EverytickError('RUN_NOT_FOUND', `there is no run ${shown(id)}`)
+
+const notFinished = (id: string): EverytickError =>
+  new EverytickError('RUN_NOT_FINISHED', `run ${id} has not finished`, {
+    hint: 'only a finished run is deleted: cancel it first',
+  })
 
 const notFailed = ({ id, state }: RunView): EverytickError =>
   new EverytickError('RUN_NOT_FAILED', `run ${id} is ${state}`, { hint: 'only a failed run is tried again' })

@@ -3,6 +3,7 @@ import { dateOf } from '../schedule/instant.ts'
 import { jitterMs } from '../schedule/jitter.ts'
 import { type Schedule, seedOf } from '../schedule/schedule.ts'
 import { slotsOf } from '../schedule/slots.ts'
+import type { Store } from '../store/contract/store.ts'
 import { type ScheduleWords, scheduleWords, whenText } from './schedule-words.ts'
 
 export interface ScheduleView extends ScheduleWords {
@@ -29,9 +30,20 @@ export interface ScheduleView extends ScheduleWords {
   readonly nextFireAt: Date | null
   /** When that run may start: later than its nominal instant by the jitter. */
   readonly nextDueAt: Date | null
+  /**
+   * The nominal instant of the newest occurrence that has come and that became a run: on time, by catch-up or by a backfill.
+   * Null when there was none, and when its run is forgotten (`retention.history`).
+   */
+  readonly lastFiredAt: Date | null
 }
 
-export function scheduleView(schedule: Schedule, now: number): ScheduleView {
+/** What a view tells beside the stored schedule. */
+export interface ViewFacts {
+  readonly now: number
+  readonly lastFiredAt: number | null
+}
+
+export function scheduleView(schedule: Schedule, { now, lastFiredAt }: ViewFacts): ScheduleView {
   const { pause, quarantine } = schedule
   return {
     id: schedule.id,
@@ -46,9 +58,27 @@ export function scheduleView(schedule: Schedule, now: number): ScheduleView {
     updatedBy: schedule.updatedBy,
     paused: pause && { ...pause, at: new Date(pause.at), until: dateOf(pause.until) },
     quarantined: quarantine && { ...quarantine, at: new Date(quarantine.at) },
-    ...((pause || quarantine ? null : readable(() => nextRun(schedule, now))) ?? NONE),
+    ...nextFire(schedule, now),
+    lastFiredAt: dateOf(lastFiredAt),
   }
 }
+
+/** When it fires next, and when that run may start. */
+export const nextFire = (schedule: Schedule, now: number): Pick<ScheduleView, 'nextFireAt' | 'nextDueAt'> =>
+  (schedule.pause || schedule.quarantine ? null : readable(() => nextRun(schedule, now))) ?? NONE
+
+/** Views of stored schedules, in their order. */
+export async function viewsOf(store: Store, schedules: readonly Schedule[]): Promise<ScheduleView[]> {
+  const now = await store.now()
+  const fired = await store.history.lastFired(
+    schedules.map(({ id }) => id),
+    now,
+  )
+  return schedules.map((schedule) => scheduleView(schedule, { now, lastFiredAt: fired.get(schedule.id) ?? null }))
+}
+
+export const viewOf = async (store: Store, schedule: Schedule): Promise<ScheduleView> =>
+  (await viewsOf(store, [schedule]))[0]!
 
 const NONE = { nextFireAt: null, nextDueAt: null }
 

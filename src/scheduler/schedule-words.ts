@@ -3,6 +3,7 @@ import type { Delivery } from '../job.ts'
 import type { Json } from '../json.ts'
 import { retryOf } from '../run/retry.ts'
 import type { Overlap } from '../run/run.ts'
+import { timeoutText } from '../run/timeout.ts'
 import type { Fold, Gap } from '../schedule/clock-change.ts'
 import { joinAnd } from '../schedule/english.ts'
 import { dateOf } from '../schedule/instant.ts'
@@ -43,7 +44,8 @@ export interface ScheduleWords extends RuleWords {
     readonly base: string
     readonly max: string
   }
-  readonly timeout: string | null
+  /** Such as `1h`, or `none`. */
+  readonly timeout: string
   readonly delivery: Delivery
   readonly overlap: Overlap
   readonly jitter: JitterWords
@@ -61,7 +63,7 @@ export interface ScheduleWords extends RuleWords {
 
 export function scheduleWords(definition: ScheduleDefinition): ScheduleWords {
   const { timing, catchUp, firing } = definition
-  const { timeoutMs, delivery, pauseOnFailure } = definition.policy
+  const { delivery, pauseOnFailure } = definition.policy
   const retry = retryOf(definition.policy)
   return {
     ...(timing.kind === 'any' ? { any: timing.of.map(ruleWords) } : ruleWords(timing)),
@@ -78,7 +80,7 @@ export function scheduleWords(definition: ScheduleDefinition): ScheduleWords {
       base: formatDuration(retry.baseMs),
       max: formatDuration(retry.maxMs),
     },
-    timeout: timeoutMs === undefined ? null : formatDuration(timeoutMs),
+    timeout: timeoutText(definition.policy),
     delivery: delivery ?? 'at_least_once',
     overlap: firing.overlap,
     jitter: jitterWords(firing.jitter),

@@ -10,6 +10,8 @@ import type { PutAnswer, PutSchedule, Resume } from '../store/contract/schedules
 import type { Store } from '../store/contract/store.ts'
 import type { Core } from './core.ts'
 import { firstFires } from './first-fire.ts'
+import type { InitialPause } from './read-pause.ts'
+import { emitChange } from './schedule-changes.ts'
 
 export interface Putting {
   readonly tx?: Executor | undefined
@@ -18,6 +20,10 @@ export interface Putting {
   readonly from?: number
   /** Makes new ones only, and refuses when there is one already. */
   readonly onlyNew?: boolean
+  /** How the schedule of the same place is created, if it is new. */
+  readonly pauses?: readonly (InitialPause | null)[]
+  /** Whose pauses those are; `by` when absent. */
+  readonly pausedBy?: string
   /** The store's clock, when it was asked for already. */
   readonly asked?: Promise<number>
 }
@@ -37,7 +43,7 @@ const MAX_TRIES = 10
 export async function putSchedules(
   core: Core,
   definitions: readonly ScheduleDefinition[],
-  { tx, by, from, onlyNew = false, asked }: Putting,
+  { tx, by, from, onlyNew = false, pauses = [], pausedBy = by, asked }: Putting,
 ): Promise<Put> {
   const store = await core.store()
   const ids = definitions.map(() => core.newId())
@@ -61,7 +67,8 @@ export async function putSchedules(
     const firstOf = firstFires(now)
     const puts = definitions.map((definition, i): PutSchedule => {
       const { nextAt, watermarkAt } = firstOf(definition)
-      return { id: ids[i]!, from: seen.get(i) ?? null, by, definition, nextAt, watermarkAt }
+      const pause = pauses[i] ? { ...pauses[i], by: pausedBy } : null
+      return { id: ids[i]!, from: seen.get(i) ?? null, by, definition, nextAt, watermarkAt, pause }
     })
     const answers = await store.schedules.put(puts, tx)
     const old = onlyNew ? answers.findIndex(({ created }) => !created) : -1
@@ -71,7 +78,10 @@ export async function putSchedules(
     before = merged
     if (differing(merged).length > 0) continue
     const nextFireAt = (i: number): Date | null =>
-      merged[i]!.nextAt === null ? null : firstOf(definitions[i]!).nextRun()
+      merged[i]!.nextAt === null || (merged[i]!.created && pauses[i]) ? null : firstOf(definitions[i]!).nextRun()
+    emitChange(core, { action: 'created', schedules: definitions.filter((_, i) => merged[i]!.created), by })
+    const changed = definitions.filter((_, i) => !merged[i]!.created && merged[i]!.changed)
+    emitChange(core, { action: 'changed', schedules: changed, by })
     return { answers: merged, nextFireAt }
   }
   const [first] = differing(before)
@@ -175,7 +185,9 @@ export async function resumeSchedule(
     const schedule = await look()
     if (schedule.pause === null) return false
     const change = { ...resumption(schedule, { now: await store.now(), catchUp }), by }
-    if (await store.schedules.resume(schedule.workspace, schedule.key, change, tx)) return true
+    if (!(await store.schedules.resume(schedule.workspace, schedule.key, change, tx))) continue
+    emitChange(core, { action: 'resumed', schedules: [schedule], by })
+    return true
   }
   throw busy(await look())
 }

@@ -1,4 +1,5 @@
 /** `app.schedules`: what users do to schedules while the app lives; which occurrences that makes is planned elsewhere. */
+
 import { EverytickError, shown } from '../errors.ts'
 import type { Job } from '../job.ts'
 import {
@@ -22,8 +23,9 @@ import { type Core, readTx } from './core.ts'
 import { definitionsOf } from './definitions.ts'
 import type { RunHandle } from './enqueue.ts'
 import { type RevisionView, revisionView } from './revisions.ts'
+import { emitChange } from './schedule-changes.ts'
 import { type EditAnswer, type EditOptions, editSchedule, type ScheduleChanges } from './schedule-edit.ts'
-import { type ScheduleView, scheduleView } from './schedule-view.ts'
+import { type ScheduleView, viewOf, viewsOf } from './schedule-view.ts'
 import { putSchedules, resumeSchedule } from './schedule-writing.ts'
 import { refuseTwins } from './settings.ts'
 import { type TriggerOptions, triggerSchedule } from './trigger.ts'
@@ -118,7 +120,8 @@ export function createSchedules(core: Core): Schedules {
     const declared = given.map((each) => (isDeclared(each) ? each : readSchedule(each)))
     refuseTwins(declared)
     const definitions = await definitionsOf(core, declared, 'api')
-    const { answers, nextFireAt } = await putSchedules(core, definitions, { tx, by, onlyNew, asked })
+    const pauses = declared.map(({ pause }) => pause)
+    const { answers, nextFireAt } = await putSchedules(core, definitions, { tx, by, onlyNew, pauses, asked })
     return answers.map(({ id, created, changed }, i) => ({ id, created, changed, nextFireAt: nextFireAt(i) }))
   }
 
@@ -145,7 +148,7 @@ export function createSchedules(core: Core): Schedules {
       const name = names(workspace, key)
       const store = await core.store()
       const found = await store.schedules.get(name.workspace, name.key)
-      return found && scheduleView(found, await store.now())
+      return found && viewOf(store, found)
     },
     async list(options = {}) {
       checkKeys(options, ['workspace', 'limit', 'after'], 'schedules.list()')
@@ -157,8 +160,7 @@ export function createSchedules(core: Core): Schedules {
         ...(workspace === undefined ? {} : { workspace: readName(workspace, 'workspace') }),
         ...(after === undefined ? {} : { after: names(after.workspace, after.key) }),
       })
-      const now = await store.now()
-      return page.map((each) => scheduleView(each, now))
+      return viewsOf(store, page)
     },
     async pause(workspace, key, options = {}) {
       checkKeys(options, ['reason', 'by', 'until', 'tx'], 'pause()')
@@ -170,6 +172,7 @@ export function createSchedules(core: Core): Schedules {
       }
       const tx = readTx(options)
       if (!(await (await core.store()).schedules.pause(name.workspace, name.key, pause, tx))) throw notFound(name)
+      emitChange(core, { action: 'paused', schedules: [name], by: pause.by })
     },
     async resume(workspace, key, options = {}) {
       checkKeys(options, ['from', 'by', 'tx'], 'resume()')
@@ -188,13 +191,17 @@ export function createSchedules(core: Core): Schedules {
       checkKeys(options, ['by', 'tx'], 'remove()')
       const name = names(workspace, key)
       const [tx, by] = [readTx(options), readBy(core, options)]
-      return (await core.store()).schedules.remove(name.workspace, name.key, by, tx)
+      const removed = await (await core.store()).schedules.remove(name.workspace, name.key, by, tx)
+      if (removed) emitChange(core, { action: 'removed', schedules: [name], by })
+      return removed
     },
     async removeWorkspace(workspace, options = {}) {
       checkKeys(options, ['by', 'tx'], 'removeWorkspace()')
       const name = readName(workspace, 'workspace')
       const [tx, by] = [readTx(options), readBy(core, options)]
-      return (await core.store()).schedules.removeWorkspace(name, by, tx)
+      const count = await (await core.store()).schedules.removeWorkspace(name, by, tx)
+      if (count > 0) core.hub.tell({ kind: 'schedules.changed', action: 'removed', count, names: [`${name}/*`], by })
+      return count
     },
     async next(workspace, key, count = 10) {
       readInteger(count, 'count', [0, MAX_NEXT])

@@ -16,27 +16,35 @@ import {
   readName,
   refused,
 } from '../options.ts'
-import { type DeclaredSchedule, jobOf, scheduleName } from '../schedule-definition.ts'
+import {
+  type DeclaredSchedule,
+  jobOf,
+  readSchedule,
+  type ScheduleOptions,
+  scheduleName,
+} from '../schedule-definition.ts'
 import type { Retention } from '../store/contract/upkeep.ts'
 import { ForeignJobs } from './foreign-jobs.ts'
 import { consoleLogger } from './logging.ts'
-import { type QueueOption, readQueues } from './read-queues.ts'
+import { type QueueOption, readConcurrency, readQueues } from './read-queues.ts'
 
 export interface EverytickOptions {
   /** `sqlite:./everytick.db`, `sqlite::memory:`, `postgres://…`, or a store that was opened elsewhere. */
   readonly store: StoreOption
   readonly jobs: readonly Job[]
-  /** Declared with `schedule()`; stored when the app starts. */
-  readonly schedules?: readonly DeclaredSchedule[]
+  /** Declared with `schedule()`, or as the plain object it takes; stored when the app starts. */
+  readonly schedules?: readonly (DeclaredSchedule | ScheduleOptions)[]
   /**
-   * How many runs of each queue this process works on at once, or that and the limits of the queue; 10 of every queue its
-   * jobs name when absent.
+   * How many runs of each queue this process works on at once, or that and the limits of the queue; `concurrency` of every
+   * queue its jobs name when absent.
    */
   readonly queues?: Readonly<Record<string, QueueOption>>
+  /** How many runs of each queue this process works on at once, where `queues` gives no number; 10 when absent. */
+  readonly concurrency?: number
   /** Tells apps that share a store apart: an app looks after the schedules of its own name only. */
   readonly name?: string
   readonly logger?: Logger
-  /** How long a worker may be silent before its runs are given to others; `15s` when absent. */
+  /** How long a worker may be silent before its runs are given to others; `10s` when absent. */
   readonly lease?: Duration
   /** How far ahead of time runs are planned; `10s` when absent. */
   readonly lookahead?: Duration
@@ -53,7 +61,7 @@ export interface EverytickOptions {
   readonly foreignJobs?: boolean
 }
 
-export type PlannerMode = 'leader' | 'all'
+export type PlannerMode = 'leader' | 'sharded' | 'all'
 
 export interface RetentionOptions {
   /** Finished runs; `30d` when absent. */
@@ -64,6 +72,8 @@ export interface RetentionOptions {
   readonly idempotency?: Duration
   /** How long a schedule that code no longer has stays paused before it is removed; `7d` when absent. */
   readonly orphans?: Duration
+  /** How long a schedule without a further occurrence stays before it is removed, or `off`; `30d` when absent. */
+  readonly endedSchedules?: Duration | 'off'
 }
 
 export interface Settings {
@@ -76,6 +86,8 @@ export interface Settings {
   readonly queues: Readonly<Record<string, QueueOptions>>
   readonly name: string
   readonly logger: Logger
+  /** Whether what goes as it should is logged: not on the console of an app that named no logger. */
+  readonly logsRoutine: boolean
   readonly leaseMs: number
   readonly lookaheadMs: number
   readonly retention: Retention
@@ -86,7 +98,7 @@ export interface Settings {
 }
 
 const KEYS =
-  'store jobs schedules queues name logger lease lookahead retention planner build removed migrate foreignJobs'.split(
+  'store jobs schedules queues concurrency name logger lease lookahead retention planner build removed migrate foreignJobs'.split(
     ' ',
   )
 const WORKERS_MS = 3_600_000
@@ -101,14 +113,15 @@ export function readSettings(options: EverytickOptions): Settings {
     jobs,
     ownJobs,
     schedules,
-    queues: readQueues(options.queues, () => [
+    queues: readQueues(options.queues, readConcurrency(options.concurrency), () => [
       ...[...jobs.values()].map(({ queue }) => queue),
       ...schedules.map(({ work }) => work.queue ?? 'default'),
     ]),
     name: options.name === undefined ? '' : readName(options.name, 'name'),
     logger: readLogger(options.logger ?? consoleLogger),
-    // A lease is renewed at a third of its length, and a garbage collection must fit between two renewals.
-    leaseMs: readDuration(options.lease ?? '15s', 'lease', 1000),
+    logsRoutine: options.logger !== undefined,
+    // A lease is renewed at half of its length, and a garbage collection must fit between two renewals.
+    leaseMs: readDuration(options.lease ?? '10s', 'lease', 1000),
     lookaheadMs: readDuration(options.lookahead ?? '10s', 'lookahead'),
     retention: readRetention(options.retention ?? {}),
     planner: readPlanner(options.planner ?? {}),
@@ -133,12 +146,18 @@ function readJobs(jobs: unknown): ReadonlyMap<string, Job> {
 
 function readSchedules(schedules: unknown, jobs: ReadonlyMap<string, Job>): readonly DeclaredSchedule[] {
   if (!Array.isArray(schedules)) throw refused(`schedules is a list, not ${shown(schedules)}`)
-  for (const each of schedules) {
-    if (each?.kind !== 'schedule') throw refused(`schedules contains ${shown(each)}`, 'make each with schedule()')
-    jobOf(each.job, jobs, scheduleName(each))
-  }
-  refuseTwins(schedules)
-  return Object.freeze([...schedules])
+  const declared = schedules.map(readDeclared)
+  for (const each of declared) jobOf(each.job, jobs, scheduleName(each))
+  refuseTwins(declared)
+  return Object.freeze(declared)
+}
+
+function readDeclared(given: unknown): DeclaredSchedule {
+  if (typeof given !== 'object' || given === null)
+    throw refused(`schedules contains ${shown(given)}`, 'make each with schedule()')
+  return 'kind' in given && given.kind === 'schedule'
+    ? (given as DeclaredSchedule)
+    : readSchedule(given as ScheduleOptions)
 }
 
 /** The second of two would silently undo the first. */
@@ -153,7 +172,7 @@ export function refuseTwins(schedules: readonly { readonly workspace: string; re
 
 function readPlanner(planner: { readonly mode?: PlannerMode }): Settings['planner'] {
   checkKeys(planner, ['mode'], 'planner')
-  return Object.freeze({ mode: readChoice(planner.mode ?? 'leader', 'planner.mode', ['leader', 'all']) })
+  return Object.freeze({ mode: readChoice(planner.mode ?? 'leader', 'planner.mode', ['leader', 'sharded', 'all']) })
 }
 
 function readBuild(build: unknown): number | null {
@@ -169,14 +188,15 @@ function readLogger(logger: Logger): Logger {
   return logger
 }
 
-function readRetention(retention: RetentionOptions): Retention {
-  checkKeys(retention, ['history', 'journal', 'idempotency', 'orphans'], 'retention')
-  const { history = '30d', journal = '30d', idempotency = '24h', orphans = '7d' } = retention
+export function readRetention(retention: RetentionOptions): Retention {
+  checkKeys(retention, ['history', 'journal', 'idempotency', 'orphans', 'endedSchedules'], 'retention')
+  const { history = '30d', journal = '30d', idempotency = '24h', orphans = '7d', endedSchedules = '30d' } = retention
   return Object.freeze({
     historyMs: readDuration(history, 'retention.history'),
     journalMs: readDuration(journal, 'retention.journal'),
     idempotencyMs: readDuration(idempotency, 'retention.idempotency'),
     workersMs: WORKERS_MS,
     orphansMs: readDuration(orphans, 'retention.orphans'),
+    endedMs: endedSchedules === 'off' ? null : readDuration(endedSchedules, 'retention.endedSchedules'),
   })
 }

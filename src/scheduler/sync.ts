@@ -5,6 +5,7 @@ import type { Schedule, ScheduleDefinition } from '../schedule/schedule.ts'
 import type { Store } from '../store/contract/store.ts'
 import type { Core } from './core.ts'
 import { definitionsOf } from './definitions.ts'
+import { emitChange } from './schedule-changes.ts'
 import { chunks, putSchedules, resumeSchedule } from './schedule-writing.ts'
 import { acquireSync } from './sync-lease.ts'
 import { nameOf, planSync, SYNC, type SyncStep } from './sync-plan.ts'
@@ -84,7 +85,10 @@ async function sync(
   }
   const plan = await look(core, definitions, source)
   await renew()
-  const { answers } = definitions.length > 0 ? await putSchedules(core, definitions, { by: SYNC }) : { answers: [] }
+  const pauses = core.settings.schedules.map(({ pause }) => pause)
+  // A pause by `sync` is that of an orphan, which the next sync would lift.
+  const putting = { by: SYNC, pauses, pausedBy: source }
+  const { answers } = definitions.length > 0 ? await putSchedules(core, definitions, putting) : { answers: [] }
   await renew()
   for (const step of plan) await follow(core, step)
   const created = answers.filter((answer) => answer.created).length
@@ -109,8 +113,10 @@ async function follow(core: Core, { action, name, workspace, key }: SyncStep): P
     await resumeSchedule(core, again, { by: SYNC })
   } else if (action === 'orphan') {
     await schedules.pause(workspace, key, { reason: 'orphan: no longer in code', by: SYNC, until: null })
+    emitChange(core, { action: 'paused', schedules: [{ workspace, key }], by: SYNC })
   } else if (action === 'remove') {
     await schedules.remove(workspace, key, SYNC)
+    emitChange(core, { action: 'removed', schedules: [{ workspace, key }], by: SYNC })
   }
 }
 

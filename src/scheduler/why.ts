@@ -56,8 +56,16 @@ export async function why(
   }
 }
 
-type Found = Pick<WhyFacts, 'run' | 'backfill' | 'nonRun' | 'before' | 'queue' | 'journal'>
-const NOTHING: Found = { run: null, backfill: null, nonRun: null, before: null, queue: null, journal: [] }
+type Found = Pick<WhyFacts, 'run' | 'deleted' | 'backfill' | 'nonRun' | 'before' | 'queue' | 'journal'>
+const NOTHING: Found = {
+  run: null,
+  deleted: null,
+  backfill: null,
+  nonRun: null,
+  before: null,
+  queue: null,
+  journal: [],
+}
 
 async function factsOf(store: Store, { id }: Schedule, slotAt: number): Promise<Found> {
   const span = { afterAt: slotAt - 1, untilAt: slotAt }
@@ -65,9 +73,11 @@ async function factsOf(store: Store, { id }: Schedule, slotAt: number): Promise<
   const own = slots.find(({ trigger }) => trigger !== 'backfill')
   const later = slots.findLast(({ trigger }) => trigger === 'backfill')
   const run = own ? await store.history.run(own.id) : null
+  const deleted = own?.deleted ? { id: own.id, state: own.state, startedAt: own.startedAt, ...own.deleted } : null
   const [nonRun = null] = await store.history.nonRuns(id, span)
   return {
     run,
+    deleted,
     backfill: later ? await store.history.run(later.id) : null,
     nonRun,
     before: nonRun?.reason === 'overlap' ? await store.history.run(nonRun.detail) : await runBefore(store, run),

@@ -9,6 +9,7 @@ import { docsPage } from './docs-page.ts'
 import { type Duty, startDuties } from './duties.ts'
 import { createKeys } from './keys.ts'
 import { createKnownJobs } from './known-jobs.ts'
+import type { NodeEnv } from './mounted.ts'
 import { openApiDocument } from './openapi.ts'
 import { operating } from './operations/operating.ts'
 import { overviewPage } from './overview-page.ts'
@@ -20,15 +21,12 @@ import { routesOf } from './routes.ts'
 import { createSessions } from './sessions.ts'
 import { readServerOptions, type ServerOptions } from './settings.ts'
 import { askSetup, doSetup } from './setup-page.ts'
+import { createSignIn } from './sign-in.ts'
+import { askKey, takeKey, wantsPage } from './sign-in-page.ts'
 import { throttle } from './throttle.ts'
 import { ownVersion } from './version.ts'
 
 export const API = '/api/v1'
-
-/** What node's own adapter hands over besides the request. */
-interface NodeEnv {
-  readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } }
-}
 
 export interface Server {
   readonly parts: Parts
@@ -52,8 +50,9 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
     ending: ending.signal,
     jobs: createKnownJobs(core),
   }
+  const signIn = createSignIn(parts)
   const base = `${settings.basePath}${API}`
-  const routes = routesOf(parts)
+  const routes = routesOf(parts, signIn)
   const gates: Gates = { authenticate: authenticator(parts, core.clock), throttle: throttle(core.clock, settings.rate) }
   const hono = new Hono<{ Bindings: NodeEnv }>()
   for (const route of routes) {
@@ -77,6 +76,13 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
     refuseCrowd(addressOf(c.env))
     return doSetup(parts, c.req.raw, base)
   })
+  hono.post(`${settings.basePath}/sign-in`, (c) => {
+    refuseCrowd(addressOf(c.env))
+    return takeKey(parts, signIn, { request: c.req.raw, address: addressOf(c.env) })
+  })
+  /** A page asks a person for a key; where the host decides who asks, a key is no use. */
+  const keyPage = (request: Request, page: string): Response | null =>
+    wantsPage(request) && settings.access === 'keys' && !settings.authorize ? askKey(parts, page) : null
   const methodsOf = methodTable(routes, base)
   hono.notFound((c) => nowhere(c.req.raw, methodsOf(c.req.path)))
   hono.onError((error, c) => {
@@ -104,7 +110,8 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
       return docsPage(document)
     } catch (error) {
       const { problem, headers } = problemOf(error, requestId)
-      return problemResponse(problem, headers)
+      const form = problem.code === 'UNAUTHENTICATED' ? keyPage(request, '/api/docs') : null
+      return form ?? problemResponse(problem, headers)
     }
   }
   /** The page asks as its reader does, so that it needs no rules of its own about who sees what. */
@@ -116,7 +123,7 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
       return response.json()
     }
     return overviewPage(ask, settings.basePath).catch((refusal: unknown) => {
-      if (refusal instanceof Response) return refusal
+      if (refusal instanceof Response) return (refusal.status === 401 && keyPage(request, '/')) || refusal
       throw refusal
     })
   }

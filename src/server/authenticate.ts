@@ -18,9 +18,12 @@ export const CSRF_HEADER = 'x-everytick'
 /** Wrong keys from one address: ten at once, then ten a minute. */
 const FAILURES = { burst: 10, perSecond: 10 / 60 }
 
+/** A scraper waits for its answer no longer than ten seconds, and the figures take some of them. */
+const PATIENCE_MS = 2000
+
 /** What is asked for, as far as a credential may be good for that alone. */
 export interface Purpose {
-  readonly operation: Pick<Operation, 'id'>
+  readonly operation: Pick<Operation, 'id' | 'withoutStore'>
   readonly params: Readonly<Record<string, string>>
 }
 
@@ -49,8 +52,27 @@ export function authenticator(parts: Parts, clock: Clock): Authenticate {
   /** Whoever was handed a run shows its token, which a host cannot know of. */
   const holder = async (token: string, { params }: Purpose): Promise<Principal | null> => {
     const runId = params.id ?? ''
-    const fence = await readToken(runId, token)
-    return fence === null ? null : { ...HOLDER, attempt: { runId, fence } }
+    const attempt = await readToken(runId, token)
+    return attempt === null ? null : { ...HOLDER, attempt: { ...attempt, runId } }
+  }
+
+  /** While the store is away, what works without it is shown to keys that were good when it last answered. */
+  const keyOf = async (token: string, purpose: Purpose | undefined): Promise<Key | null> => {
+    if (!purpose?.operation.withoutStore) return keys.check(token)
+    let forget = (): void => {}
+    const late = new Promise<never>((_, reject) => {
+      const refusal = new Refusal('UNAVAILABLE', 'the database does not answer')
+      forget = parts.core.timers.set(PATIENCE_MS, () => reject(refusal))
+    })
+    try {
+      return await Promise.race([keys.check(token), late])
+    } catch (error) {
+      const key = keys.lastKnown(token)
+      if (!key) throw error
+      return key
+    } finally {
+      forget()
+    }
   }
 
   return async (request, address, purpose) => {
@@ -65,7 +87,7 @@ export function authenticator(parts: Parts, clock: Clock): Authenticate {
       return vouched && { ...vouched, keyId: null }
     }
     if (bearer !== undefined) {
-      const key = await keys.check(bearer)
+      const key = await keyOf(bearer, purpose)
       if (!key) throw wrong(address)
       return principalOf(key)
     }

@@ -44,8 +44,10 @@ export function pageOf<Row, Item>(
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
+export const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value)
+
 /** Cursors of things that are listed by their id; some stores can compare it with nothing else. */
 export const isIdPosition = (value: unknown): value is { readonly id: string } => {
   const { id } = (value ?? {}) as { id?: unknown }
-  return typeof id === 'string' && ID.test(id)
+  return isId(id)
 }

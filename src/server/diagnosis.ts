@@ -6,13 +6,17 @@ import { tzdataVersion } from '../schedule/time-zone.ts'
 import type { Core } from '../scheduler/core.ts'
 import type { DocumentStore } from '../store/contract/documents.ts'
 import type { Store } from '../store/contract/store.ts'
+import type { PoolUsage } from '../store/contract/upkeep.ts'
 import type { Clock } from '../time/clock.ts'
+import { unresolved } from './alerting/alerts.ts'
 import { type Look, takeLook } from './alerting/look.ts'
 import { allChannels, notificationOf } from './alerting/notifications.ts'
 import { createForecastCache } from './forecast-cache.ts'
 import { herdsOf } from './routes/forecast.ts'
 
 const SOME = 20
+/** For so long a failover is shown. */
+const FAILOVER_DAYS = 7
 const MESSAGES = 200
 
 export interface Looked {
@@ -25,18 +29,35 @@ export function createDiagnosis({ store: open, clock }: Pick<Core, 'store' | 'cl
   const cache = createForecastCache(clock)
   return async () => {
     const store = await open()
+    // Before anything is asked: the diagnosis itself takes several connections.
+    const pool = store.upkeep.pool()
     const look = await takeLook({ store, clock, node: '' })
-    const [of, sizes, planner, queues, zoneData, herds, quarantined, deafChannels] = await Promise.all([
-      known(() => storeFacts(store)),
-      known(() => store.stats.sizes()),
-      known(() => plannerFacts(look)),
-      known(() => look.queues()),
-      known(async () => ({ here: tzdataVersion(), nodes: await look.workers() })),
-      known(async () => (await cache.get('herds', () => herdFacts(store, clock))).value),
-      known(() => quarantinedOf(store)),
-      known(() => deafChannelsOf(store.documents, look.now)),
-    ])
-    const facts = { store: of, sizes, skewMs: look.skewMs, planner, queues, zoneData, herds, quarantined, deafChannels }
+    const [of, sizes, planner, queues, zoneData, herds, quarantined, deafChannels, failovers, alerts] =
+      await Promise.all([
+        known(() => storeFacts(store, pool)),
+        known(() => store.stats.sizes()),
+        known(() => plannerFacts(look)),
+        known(() => look.queues()),
+        known(async () => ({ here: tzdataVersion(), nodes: await look.workers() })),
+        known(async () => (await cache.get('herds', () => herdFacts(store, clock))).value),
+        known(() => quarantinedOf(store)),
+        known(() => deafChannelsOf(store.documents, look.now)),
+        known(() => failoverFacts(look)),
+        known(() => alertFacts(store.documents)),
+      ])
+    const facts = {
+      store: of,
+      sizes,
+      skewMs: look.skewMs,
+      planner,
+      queues,
+      zoneData,
+      herds,
+      quarantined,
+      deafChannels,
+      failovers,
+      alerts,
+    }
     return { now: look.now, store: store.name, facts }
   }
 }
@@ -49,8 +70,9 @@ async function known<T>(work: () => Promise<T>): Promise<T | null> {
   }
 }
 
-const storeFacts = async (store: Store): Promise<DiagnosisFacts['store']> => ({
+const storeFacts = async (store: Store, pool: PoolUsage | null): Promise<DiagnosisFacts['store']> => ({
   name: store.name,
+  pool,
   ...(await store.upkeep.health()),
 })
 
@@ -65,6 +87,11 @@ async function plannerFacts({ store, now, locks, workers }: Look): Promise<Diagn
   }
 }
 
+async function failoverFacts({ store, now }: Look): Promise<NonNullable<DiagnosisFacts['failovers']>> {
+  const newest = await store.failovers.list(SOME)
+  return newest.filter(({ mayHaveLost, to }) => mayHaveLost && to > now - FAILOVER_DAYS * DAY_MS)
+}
+
 async function herdFacts(store: Store, clock: Clock): Promise<NonNullable<DiagnosisFacts['herds']>> {
   const { herds } = await herdsOf(store, clock, {})
   return herds.map(({ at, fires, proposal, top }) => {
@@ -76,6 +103,15 @@ async function herdFacts(store: Store, clock: Clock): Promise<NonNullable<Diagno
 async function quarantinedOf({ schedules }: Store): Promise<NonNullable<DiagnosisFacts['quarantined']>> {
   const found = await schedules.find({ quarantined: true }, { limit: SOME })
   return found.schedules.map(({ workspace, key, quarantine }) => ({ workspace, key, code: quarantine?.code ?? '' }))
+}
+
+async function alertFacts(documents: DocumentStore): Promise<DiagnosisFacts['alerts']> {
+  const [stored, channels] = await Promise.all([unresolved(documents), allChannels(documents)])
+  const open = stored.map(({ alert }) => alert).filter(({ state }) => state !== 'resolved')
+  return {
+    open: open.map(({ id, severity, title, openedAt }) => ({ id, severity, title, openedAt })),
+    channels: channels.filter(({ enabled }) => enabled).length,
+  }
 }
 
 /** One that has delivered something since is well again. */

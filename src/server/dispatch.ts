@@ -1,16 +1,22 @@
 /** Carries one request through its operation: who asks, may they, is it well formed, was it asked before, do it, write it down; what is done is the route's. */
+
 import { randomUUID } from 'node:crypto'
+import type { z } from 'zod'
+import { EverytickError } from '../errors.ts'
 import type { Json } from '../json.ts'
+import { translated } from './aliases.ts'
 import { type Authenticate, tooMany } from './authenticate.ts'
 import { readBody } from './body.ts'
 import { begin, type Kept } from './idempotency.ts'
 import type { Operation } from './operation.ts'
 import type { Parts } from './parts.ts'
+import { readPathParams } from './path-params.ts'
 import { callerOf, mayDo, type Principal } from './principal.ts'
 import { type Problem, problemOf, Refusal } from './problem.ts'
 import { type Asked, plain, type Reply, type Route } from './route.ts'
 import type { Throttle } from './throttle.ts'
 import { validated } from './validate.ts'
+import type { WarningBody } from './warnings.ts'
 
 export interface Arrived {
   readonly request: Request
@@ -23,6 +29,16 @@ export interface Arrived {
 export interface Gates {
   readonly authenticate: Authenticate
   readonly throttle: Throttle
+}
+
+/** With the database away every request fails alike, as every loop does: that is reported as a failure of the loops is. */
+function logFailure(
+  { hub, settings }: Parts['core'],
+  { error, requestId, operation }: { readonly error: unknown; readonly requestId: string; readonly operation: string },
+): void {
+  if (error instanceof EverytickError && error.code === 'STORE_UNREACHABLE')
+    hub.tell({ kind: 'engine.error', where: 'api', error, retryInMs: 0 })
+  else settings.logger.error(`${operation} failed`, { requestId, error })
 }
 
 /** For operations that are open to everybody. */
@@ -39,16 +55,18 @@ export const requestIdOf = (request: Request): string => {
 /** Never throws: whatever goes wrong becomes an answer. */
 export async function dispatch(parts: Parts, gates: Gates, { route, arrived }: Dispatched): Promise<Response> {
   const requestId = requestIdOf(arrived.request)
+  const spelled = new Map<string, string>()
   try {
-    const asked = await admitted({ parts, gates, route }, arrived, requestId)
+    const asked = await admitted({ parts, gates, route, spelled }, arrived, requestId)
     const reply = await done(parts, route, asked)
     // Nobody reads the body of an answer to HEAD, and so nobody would ever end it.
     if (arrived.request.method === 'HEAD') await reply.raw?.body?.cancel()
     return responseOf(reply, requestId)
   } catch (error) {
     const { problem, headers, isOurs } = problemOf(error, requestId)
-    if (isOurs) parts.core.settings.logger.error(`${route.operation.id} failed`, { requestId, error })
-    return problemResponse(problem, headers)
+    const errors = problem.errors?.map((spot) => ({ ...spot, pointer: spelled.get(spot.pointer) ?? spot.pointer }))
+    if (isOurs) logFailure(parts.core, { error, requestId, operation: route.operation.id })
+    return problemResponse({ ...problem, ...(errors ? { errors } : {}) }, headers)
   }
 }
 
@@ -61,27 +79,44 @@ interface Entrance {
   readonly parts: Parts
   readonly gates: Gates
   readonly route: Route
+  /** Is filled with the pointers of our fields and those that the caller wrote. */
+  readonly spelled: Map<string, string>
 }
 
 /** Everything that can be refused without doing anything. */
-async function admitted({ parts, gates, route }: Entrance, arrived: Arrived, requestId: string): Promise<Asked> {
+async function admitted(
+  { parts, gates, route, spelled }: Entrance,
+  arrived: Arrived,
+  requestId: string,
+): Promise<Asked> {
   const { operation } = route
   const { request, address, base } = arrived
-  const principal = await gates.authenticate(request, address, { operation, params: arrived.params })
+  const isProbe = operation.scope === 'none' && operation.withoutStore
+  const principal = isProbe ? null : await gates.authenticate(request, address, { operation, params: arrived.params })
   const who = principal ?? NOBODY
   // Whoever restarts what does not answer must not be led to do so by a crowd.
   const seconds = operation.id === 'healthz' ? 0 : gates.throttle.take(principal ? callerOf(principal) : address)
   if (seconds > 0) throw tooMany(seconds)
   if (operation.scope !== 'none') refuseScope(operation, principal)
-  const params = operation.params && validated(operation.params, arrived.params, '{}')
-  const query = operation.query ? validated(operation.query, queryOf(request), '?') : refuseQuery(request)
+  const params = operation.params && readPathParams(operation, arrived.params)
+  const inOurs = (schema: z.ZodType, value: unknown, prefix: '' | '?'): unknown => {
+    const { value: own, warnings, spelled: some } = translated(schema, value, prefix)
+    for (const [is, name] of some) spelled.set(is, name)
+    notes.push(...warnings)
+    return own
+  }
+  const notes: WarningBody[] = []
+  const query = operation.query
+    ? validated(operation.query, inOurs(operation.query, queryOf(request), '?'), '?')
+    : refuseQuery(request)
   const body =
     request.method === 'GET' || request.method === 'HEAD'
       ? undefined
       : await readBody(request, { maxBytes: Math.min(parts.settings.maxBodyBytes, principal ? Infinity : MAX_UNKNOWN) })
   if (body !== undefined && !operation.body) throw new Refusal('REQUEST_INVALID', 'this request takes no body')
-  const read = operation.body && validated(operation.body, body ?? {})
-  return { params, query, body: read, principal: who, request, requestId, address, base } as unknown as Asked
+  if (body === undefined && operation.body) refuseNoBody(operation.body)
+  const read = operation.body && validated(operation.body, inOurs(operation.body, body ?? {}, ''))
+  return { params, query, body: read, notes, principal: who, request, requestId, address, base } as unknown as Asked
 }
 
 function refuseScope({ scope, reach, id }: Operation, principal: Principal | null): void {
@@ -94,6 +129,16 @@ function refuseScope({ scope, reach, id }: Operation, principal: Principal | nul
     throw new Refusal('FORBIDDEN', `${id} needs a key with scope ${scope}; this one has ${principal.scope}`)
   if (reach === 'fleet' && principal.workspace !== null)
     throw new Refusal('FORBIDDEN', `${id} concerns all workspaces, and this key is bound to one`)
+}
+
+/** An operation of which every field is optional needs no body. */
+function refuseNoBody(schema: z.ZodType): void {
+  const missing = schema.safeParse({}).error?.issues.map(({ path }) => path.join('.')) ?? []
+  if (missing.length === 0) return
+  const needed = missing.every((name) => name !== '') ? `; it needs ${missing.join(', ')}` : ''
+  throw new Refusal('REQUEST_INVALID', 'the request has no body', {
+    hint: `send a JSON object with content-type: application/json${needed}`,
+  })
 }
 
 function queryOf(request: Request): Record<string, string> {
@@ -153,11 +198,19 @@ async function recorded(parts: Parts, route: Route, asked: Asked): Promise<Reply
 
 async function handled({ jobs }: Parts, { operation, handle }: Route, asked: Asked): Promise<Reply> {
   // Whatever shows a payload must know what of it is secret.
-  if (operation.scope !== 'none') await jobs.refresh()
-  const reply = await handle(asked)
+  if (operation.scope !== 'none' && !operation.withoutStore) await jobs.refresh()
+  const reply = withNotes(await handle(asked), asked.notes)
   if (operation.action !== undefined && reply.change === undefined)
     throw new Error(`${operation.id} did not say what it changed`)
   return reply
+}
+
+/** Says which names of the request are called otherwise, beside what else there is to mind. */
+function withNotes(reply: Reply, notes: readonly WarningBody[]): Reply {
+  const { body } = reply
+  if (notes.length === 0 || typeof body !== 'object' || body === null) return reply
+  const { warnings = [] } = body as { readonly warnings?: readonly WarningBody[] }
+  return { ...reply, body: { ...body, warnings: [...notes, ...warnings] } }
 }
 
 interface Answered {

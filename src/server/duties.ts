@@ -26,15 +26,20 @@ export function startDuties({ core, settings, ending }: Parts, duties: readonly 
   const looked = settings.duties ? duties : []
   const running = looked.map((duty) => {
     let lead: ReturnType<typeof leadership> | null = null
+    let led = false
     const loop = createLoop({
       timers: core.timers,
       async pass() {
         const store = await core.store()
         lead ??= leadership({ locks: store.locks, clock: core.clock, name: duty.name, holder, leaseMs: LEASE_MS })
-        if (!(await lead.leads())) return STANDBY_MS
+        const leads = await lead.leads()
+        if (leads !== led) core.hub.tell({ kind: 'leadership.changed', task: duty.name, leads })
+        led = leads
+        if (!leads) return STANDBY_MS
         // The lease is renewed at each look, so no pause may be longer than it lasts.
         return Math.min(await duty.pass(store), LEASE_MS / 2)
       },
+      onRecovery: () => core.hub.tell({ kind: 'engine.recovered', where: duty.name }),
       onError(error, retryInMs) {
         // A store that is closed while a pass is under way is how things end.
         if (!ending.aborted) core.hub.tell({ kind: 'engine.error', where: duty.name, error, retryInMs })

@@ -4,12 +4,13 @@ import { coreOf } from '../scheduler/core.ts'
 import type { Everytick } from '../scheduler.ts'
 import { createServer, type Server } from './app.ts'
 import { problemResponse, requestIdOf } from './dispatch.ts'
+import type { Handler, NodeEnv } from './mounted.ts'
 import { problemOf } from './problem.ts'
 import { readServerOptions, type ServerOptions } from './settings.ts'
 
 /** To be mounted wherever requests are spoken; it ends when the app stops, and begins anew when the app was started again. */
-export function handler(app: Everytick, options: ServerOptions = {}): (request: Request) => Promise<Response> {
-  readServerOptions(options)
+export function handler(app: Everytick, options: ServerOptions = {}): Handler {
+  const { basePath } = readServerOptions(options)
   const core = coreOf(app)
   let server: Server | null = null
 
@@ -29,12 +30,13 @@ export function handler(app: Everytick, options: ServerOptions = {}): (request: 
   }
 
   begun().catch(() => {})
-  return async (request) => {
+  const answer = async (request: Request, env?: NodeEnv): Promise<Response> => {
     try {
-      return await (await begun()).fetch(request)
+      return await (await begun()).fetch(request, env)
     } catch (error) {
       const { problem, headers } = problemOf(error, requestIdOf(request))
       return problemResponse(problem, headers)
     }
   }
+  return Object.assign(answer, { basePath })
 }

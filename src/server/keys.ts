@@ -38,6 +38,8 @@ export interface Keys {
   revokeOnce(id: string): Promise<Key | null>
   /** The key that this is, if it is one that is in force. */
   check(token: string): Promise<Key | null>
+  /** The same by what was read last, however long ago; asks the store nothing. */
+  lastKnown(token: string): Key | null
   /** The key of this id, if it is in force. */
   inForce(id: string): Promise<Key | null>
   /** Whether there is any that is in force and may do everything. */
@@ -63,6 +65,8 @@ interface Seen {
   readonly at: number
   /** The store's own now of then. */
   readonly now: number
+  /** Changed since by this process: it is read again before it is relied on. */
+  readonly isStale: boolean
 }
 
 /** A key that was revoked elsewhere is refused here within this time. */
@@ -86,11 +90,11 @@ export function createKeys(core: Core): Keys {
   const fresh = async (id: string): Promise<Seen> => {
     const at = core.clock.elapsed()
     const known = remembered.get(id)
-    if (known && at - known.at < FRESH_MS) return known
+    if (known && !known.isStale && at - known.at < FRESH_MS) return known
     const store = await core.store()
     const [found, now] = await Promise.all([store.documents.get('key', id), store.now()])
     if (remembered.size >= MAX_REMEMBERED) remembered.clear()
-    const seen = { found, at, now }
+    const seen = { found, at, now, isStale: false }
     remembered.set(id, seen)
     return seen
   }
@@ -104,18 +108,30 @@ export function createKeys(core: Core): Keys {
       const data = changed(dataOf(found))
       if (!data) return null
       const put = await documents.put({ kind: 'key', id, workspace, state, from: version, data })
-      remembered.delete(id)
+      const seen = remembered.get(id)
+      if (seen) remembered.set(id, { ...seen, found: put ?? seen.found, isStale: true })
       if (put) return put
     }
   }
 
-  const inForce = async (id: string): Promise<Document | null> => {
-    const { found, at, now } = await fresh(id)
+  const inForce = ({ found, at, now }: Seen): Document | null => {
     if (!found) return null
     const { revokedAt, expiresAt } = dataOf(found)
     // By the clock of the store, which set the end: the clocks of nodes may be wrong.
     const isOver = expiresAt !== null && expiresAt <= now + (core.clock.elapsed() - at)
     return revokedAt !== null || isOver ? null : found
+  }
+
+  const idOf = (token: string): string | null => {
+    const [, short] = TOKEN.exec(token) ?? []
+    return short === undefined ? null : longId(short)
+  }
+
+  const matching = (token: string, found: Document | null): Document | null => {
+    const expected = found ? Buffer.from(dataOf(found).hash, 'hex') : NOBODY
+    // Compared in any case, so that a wrong id takes as long as a wrong secret.
+    const fits = timingSafeEqual(Buffer.from(hashOf(token), 'hex'), expected)
+    return found && fits ? found : null
   }
 
   /** For people to see; whoever asks does not wait for it. */
@@ -171,17 +187,18 @@ export function createKeys(core: Core): Keys {
       return revoked && keyOf(revoked)
     },
     async check(token) {
-      const [, short] = TOKEN.exec(token) ?? []
-      const found = short === undefined ? null : await inForce(longId(short))
-      const expected = found ? Buffer.from(dataOf(found).hash, 'hex') : NOBODY
-      // Compared in any case, so that a wrong id takes as long as a wrong secret.
-      const fits = timingSafeEqual(Buffer.from(hashOf(token), 'hex'), expected)
-      if (!found || !fits) return null
-      used(found.id)
-      return keyOf(found)
+      const id = idOf(token)
+      const found = matching(token, id === null ? null : inForce(await fresh(id)))
+      if (found) used(found.id)
+      return found && keyOf(found)
+    },
+    lastKnown(token) {
+      const seen = remembered.get(idOf(token) ?? '')
+      const found = matching(token, seen ? inForce(seen) : null)
+      return found && keyOf(found)
     },
     async inForce(id) {
-      const found = await inForce(id)
+      const found = inForce(await fresh(id))
       if (found) used(id)
       return found && keyOf(found)
     },

@@ -1,5 +1,6 @@
 /** Which jobs there are, here and in other processes, as far as a server must know: what it shows of them, and what of their payloads it hides. */
 import type { Core } from '../scheduler/core.ts'
+import { ForeignJobs } from '../scheduler/foreign-jobs.ts'
 import { type PublishedJob, publishedJob, readPublishedJobs } from '../scheduler/published-jobs.ts'
 
 export interface KnownJobs {
@@ -20,7 +21,9 @@ export function createKnownJobs(core: Core): KnownJobs {
   let reading: Promise<void> | null = null
 
   const read = async (): Promise<void> => {
-    const published = await readPublishedJobs(await core.store())
+    const stored = await readPublishedJobs(await core.store())
+    if (core.settings.jobs instanceof ForeignJobs) core.settings.jobs.learn(stored)
+    const published = stored.map(({ policy: _, concurrencyKey: __, ...shown }) => shown)
     jobs = new Map([...published, ...own.values()].map((job) => [job.name, job]))
     redactions = unionOf([...published, ...own.values()])
     readAt = core.clock.elapsed()

@@ -1,6 +1,7 @@
 /** Makes the OpenAPI document from the table of operations, by zod's own JSON Schema; nothing in it is written twice. */
 import { z } from 'zod'
 import { ERROR_CODES } from '../errors.ts'
+import { acceptedBy, aliasesIn } from './aliases.ts'
 import { components } from './contract/vocabulary.ts'
 import type { AnswerSpec, Operation } from './operation.ts'
 import { PROBLEM_CODES, type ProblemCode } from './problem-codes.ts'
@@ -105,6 +106,7 @@ function parametersIn(place: 'path' | 'query', schema: z.ZodType | undefined, sc
   }
   return Object.entries(properties).map(([name, each]) => ({
     ...{ name, in: place, schema: each },
+    ...(each.deprecated === true ? { deprecated: true, description: each.description } : {}),
     required: place === 'path' || required.includes(name),
     // Several values are joined by commas.
     ...(place === 'query' && each.type === 'array' ? { style: 'form', explode: false } : {}),
@@ -167,14 +169,44 @@ function drawn(schema: z.ZodType, io: 'input' | 'output', schemas: JsonObject): 
     metadata: components,
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
-      const said = z.globalRegistry.get(zodSchema as unknown as z.ZodType)?.openapi as JsonObject | undefined
-      if (!said) return
-      for (const key of Object.keys(jsonSchema)) delete (jsonSchema as JsonObject)[key]
-      Object.assign(jsonSchema, said)
+      if (io === 'input') drawAliases(zodSchema as unknown as z.ZodType, jsonSchema as JsonObject)
+      drawDocumented(zodSchema as unknown as z.ZodType, jsonSchema as JsonObject)
     },
   }) as JsonObject & { $defs?: JsonObject }
   for (const [name, each] of Object.entries($defs)) schemas[name] = moved(each)
   return moved(own) as JsonObject
+}
+
+/** Where a schema says itself how the document shows it. */
+function drawDocumented(schema: z.ZodType, drawn: JsonObject): void {
+  const said = z.globalRegistry.get(schema)?.openapi as JsonObject | undefined
+  if (!said) return
+  for (const key of Object.keys(drawn)) delete drawn[key]
+  Object.assign(drawn, said)
+}
+
+/** The other names that an object takes, beside its own; what is required is so under either name. */
+function drawAliases(schema: z.ZodType, drawn: JsonObject): void {
+  const aliases = aliasesIn(schema)
+  if (aliases.length === 0) return
+  const { shape } = schema as z.ZodObject
+  const properties = { ...(drawn.properties as JsonObject) }
+  for (const alias of aliases) {
+    const { name, is, remark } = alias
+    const { $schema: _, ...accepted } = z.toJSONSchema(acceptedBy(alias, shape), {
+      io: 'input',
+      unrepresentable: 'any',
+      override: (each) => drawDocumented(each.zodSchema as unknown as z.ZodType, each.jsonSchema as JsonObject),
+    })
+    const description = `Another name of ${is}${remark === undefined ? '' : `; ${remark}`}.`
+    properties[name] = { ...accepted, deprecated: true, description }
+  }
+  const required = (drawn.required as string[] | undefined) ?? []
+  const either = aliases.filter(({ is }) => required.includes(is))
+  drawn.properties = properties
+  drawn.required = required.filter((field) => !either.some(({ is }) => is === field))
+  if (either.length > 0)
+    drawn.allOf = either.map(({ name, is }) => ({ anyOf: [{ required: [is] }, { required: [name] }] }))
 }
 
 /** References to `#/$defs/X` become ones to the components. */

@@ -33,6 +33,8 @@ export interface Operation<
   readonly scope: Scope | 'none'
   /** `fleet`: it concerns all workspaces, and is refused to whoever is bound to one. */
   readonly reach: 'workspace' | 'fleet'
+  /** Answers while the store is away too: no payload is shown, and a key counts as it did when the store last answered. */
+  readonly withoutStore?: true
   /** What the audit log calls it, such as `schedule.pause`; absent when nothing is changed. */
   readonly action?: string
   readonly params?: Params

@@ -1,5 +1,5 @@
 /** Who asks, what they may do, and whose things they may see; how that is proved is `authenticate.ts`. */
-import type { TokenSubject } from '../run/completion-token.ts'
+import type { AttemptName } from '../scheduler/complete.ts'
 import { Refusal } from './problem.ts'
 import { SCOPES, type Scope } from './scope.ts'
 
@@ -12,7 +12,7 @@ export interface Principal {
   /** The key they came with; null for a host that vouches for them. */
   readonly keyId: string | null
   /** Came with a completion token instead, which is good for ending this attempt and nothing else. */
-  readonly attempt?: TokenSubject
+  readonly attempt?: AttemptName & { readonly runId: string }
 }
 
 export const mayDo = (scope: Scope, needed: Scope): boolean => SCOPES.indexOf(scope) >= SCOPES.indexOf(needed)

@@ -38,7 +38,8 @@ export class Refusal extends Error {
   }
 }
 
-export const notFound = (what: string): Refusal => new Refusal('NOT_FOUND', `there is no ${what}`)
+export const notFound = (what: string, details: { readonly hint?: string } = {}): Refusal =>
+  new Refusal('NOT_FOUND', `there is no ${what}`, details)
 
 const STATUS: Partial<Record<ErrorCode, number>> = {
   BACKFILL_NOT_FOUND: 404,
@@ -46,16 +47,24 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   SCHEDULE_NOT_FOUND: 404,
   LEASE_LOST: 409,
   LOCK_HELD: 409,
+  LOCK_NOT_FOUND: 404,
   REVISION_CONFLICT: 412,
   SCHEDULE_EXISTS: 409,
   RUN_NOT_FAILED: 409,
+  RUN_NOT_FINISHED: 409,
   JSON_TOO_LARGE: 413,
   NOT_STARTED: 503,
   PACKAGE_MISSING: 503,
   SCHEMA_OUTDATED: 503,
   SCHEMA_TOO_NEW: 503,
   SQLITE_MISSING: 503,
+  STORE_DENIED: 503,
+  STORE_FULL: 503,
+  STORE_MISSING: 503,
+  STORE_STANDBY: 503,
+  STORE_TLS: 503,
   STORE_UNREACHABLE: 503,
+  STORE_UNUSABLE: 503,
   TIMING_STUCK: 500,
   WAIT_TIMEOUT: 503,
 }

@@ -3,11 +3,14 @@ import type { z } from 'zod'
 import type { Json } from '../json.ts'
 import type { Operation } from './operation.ts'
 import type { Principal } from './principal.ts'
+import type { WarningBody } from './warnings.ts'
 
 export interface Asked<O extends Operation = Operation> {
   readonly params: O extends Operation<infer Schema, z.ZodType, z.ZodType> ? z.output<Schema> : never
   readonly query: O extends Operation<z.ZodType, infer Schema, z.ZodType> ? z.output<Schema> : never
   readonly body: O extends Operation<z.ZodType, z.ZodType, infer Schema> ? z.output<Schema> : never
+  /** Names of the request that are called otherwise here. */
+  readonly notes: readonly WarningBody[]
   readonly principal: Principal
   readonly request: Request
   readonly requestId: string

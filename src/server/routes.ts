@@ -6,6 +6,7 @@ import { alertRoutes } from './routes/alerts.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { backfillRoutes } from './routes/backfills.ts'
 import { channelRoutes } from './routes/channels.ts'
+import { cleanupRoutes } from './routes/cleanup.ts'
 import { doctorRoutes } from './routes/doctor.ts'
 import { eventRoutes } from './routes/events.ts'
 import { explainRoutes } from './routes/explain.ts'
@@ -23,8 +24,9 @@ import { runRoutes } from './routes/runs.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { simulateRoutes } from './routes/simulate.ts'
+import type { SignIn } from './sign-in.ts'
 
-export function routesOf(parts: Parts): readonly Route[] {
+export function routesOf(parts: Parts, signIn: SignIn): readonly Route[] {
   const routes: Route[] = [
     ...scheduleRoutes(parts),
     ...runRoutes(parts),
@@ -43,9 +45,10 @@ export function routesOf(parts: Parts): readonly Route[] {
     ...channelRoutes(parts),
     ...keyRoutes(parts),
     ...auditRoutes(parts),
-    ...sessionRoutes(parts),
+    ...sessionRoutes(parts, signIn),
     ...healthRoutes(parts),
     ...doctorRoutes(parts),
+    ...cleanupRoutes(parts),
     ...metricsRoutes(parts),
   ]
   return [...routes, ...openApiRoutes(parts, routes)]

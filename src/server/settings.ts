@@ -1,5 +1,6 @@
 /** What a server can be told when it is made, read once: defaults, bounds and refusals; how it listens is `listen.ts`. */
 import { checkKeys, type Duration, readBoolean, readChoice, readDuration, readInteger, refused } from '../options.ts'
+import { readAllowList } from '../targets/guard/allow-list.ts'
 import { SCOPES, type Scope } from './scope.ts'
 import type { Rate } from './throttle.ts'
 
@@ -25,8 +26,11 @@ export interface ServerOptions {
   readonly duties?: boolean
   /** An address that is asked for every so often while alerts are being looked after: a dead man's switch. */
   readonly heartbeat?: { readonly url: string; readonly every?: Duration }
-  /** Whether channels may lead to addresses that are not public; false when absent. */
-  readonly allowPrivate?: boolean
+  /**
+   * Whether alert channels may reach this machine and private networks; false when absent. A list names the hosts that they
+   * may reach there: `host`, `*.host`, `host:port`, an address, or a range such as `10.0.0.0/8`.
+   */
+  readonly allowPrivate?: boolean | readonly string[]
 }
 
 export interface ServerSettings {
@@ -39,7 +43,7 @@ export interface ServerSettings {
   readonly rate: Rate
   readonly duties: boolean
   readonly heartbeat: { readonly url: string; readonly everyMs: number } | null
-  readonly allowPrivate: boolean
+  readonly allowPrivate: boolean | readonly string[]
 }
 
 const KEYS = 'basePath authorize access publicMetrics publicDocs maxBodyBytes rate duties heartbeat allowPrivate'.split(
@@ -64,8 +68,15 @@ export function readServerOptions(options: ServerOptions): ServerSettings {
     },
     duties: readBoolean(options.duties ?? true, 'duties'),
     heartbeat: heartbeat === undefined ? null : readHeartbeat(heartbeat),
-    allowPrivate: readBoolean(options.allowPrivate ?? false, 'allowPrivate'),
+    allowPrivate: readAllowPrivate(options.allowPrivate ?? false),
   })
+}
+
+function readAllowPrivate(given: unknown): boolean | readonly string[] {
+  if (!Array.isArray(given)) return readBoolean(given, 'allowPrivate')
+  // Read here to refuse what cannot be a host when the server is made, and not with the first alert.
+  readAllowList(given)
+  return given
 }
 
 function readBasePath(path: unknown): string {

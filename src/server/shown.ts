@@ -3,7 +3,7 @@ import type { Json } from '../json.ts'
 import type { RunError } from '../run/run.ts'
 import type { RevisionView } from '../scheduler/revisions.ts'
 import type { RunView } from '../scheduler/run-view.ts'
-import type { JournalView } from '../scheduler/runs.ts'
+import type { AttemptView } from '../scheduler/runs.ts'
 import type { ScheduleView } from '../scheduler/schedule-view.ts'
 import type { Parts } from './parts.ts'
 import { mayDo, type Principal } from './principal.ts'
@@ -14,8 +14,8 @@ type Shown = Readonly<Record<string, unknown>>
 export interface Shows {
   schedule(view: ScheduleView, principal: Principal): Shown
   run(view: RunView, principal: Principal): Shown
-  /** Of the journal. */
-  entry(view: JournalView, principal: Principal): Shown
+  /** Of the journal, or an attempt. */
+  entry(view: AttemptView, principal: Principal): Shown
   revision(view: RevisionView, principal: Principal): Shown
   /** For the audit log, which outlives everything. */
   recorded(view: ScheduleView | null): Shown | null
@@ -39,7 +39,7 @@ export function shows({ jobs }: Pick<Parts, 'jobs'>): Shows {
     run({ payload: given, result, error, ...view }, principal) {
       const open = mayDo(principal.scope, 'operate')
       const told = { error: open ? error : withoutDetail(error) }
-      return { ...view, ...told, ...payload(given, view.job, principal), ...(open ? { result } : {}) }
+      return { kind: 'run', ...view, ...told, ...payload(given, view.job, principal), ...(open ? { result } : {}) }
     },
     entry({ data, ...view }, principal) {
       return { ...view, data: mayDo(principal.scope, 'operate') ? data : veiled(data) }
@@ -55,7 +55,12 @@ export function shows({ jobs }: Pick<Parts, 'jobs'>): Shows {
       )
       return { ...view, before: veiled(before), after: veiled(after), changes: told }
     },
-    recorded: (view) => view && { ...view, payload: recorded(view.payload, view.job) },
+    recorded(view) {
+      if (view === null) return null
+      // When it last fired is no part of what was changed.
+      const { lastFiredAt: _, ...kept } = view
+      return { ...kept, payload: recorded(view.payload, view.job) }
+    },
   }
 }
 

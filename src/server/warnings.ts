@@ -1,4 +1,4 @@
-/** What to mind about a schedule before it fires: clock changes, both days set, no timeout; found by the time engine itself. */
+/** What to mind about a schedule before it fires: clock changes, both days set, no end of an attempt; found by the time engine itself. */
 import { DAY_MS } from '../schedule/calendar.ts'
 import { type ScheduleDefinition, seedOf, type TimingSpec, timingOf } from '../schedule/schedule.ts'
 
@@ -42,6 +42,10 @@ export function warningsOf(
   const perDay = firesIn(schedule.timing, seedOf(schedule), { fromAt: now, toAt: now + DAY_MS })
   if (perDay >= LOUD_PER_DAY) found.push({ code: 'FREQUENT', at: null, text: `fires ${perDay} times a day` })
   if (schedule.policy.timeoutMs === undefined)
-    found.push({ code: 'NO_TIMEOUT', at: null, text: 'an attempt may take as long as it likes; set a timeout' })
+    found.push({
+      code: 'NO_TIMEOUT',
+      at: null,
+      text: 'its attempts have no timeout: one that hangs is never ended; set one, such as 1h',
+    })
   return found
 }

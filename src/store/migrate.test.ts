@@ -21,19 +21,31 @@ describe('pending', () => {
     const refusal = {
       code: 'SCHEMA_TOO_NEW',
       message: expect.stringContaining('version 5'),
-      hint: expect.stringMatching(/upgrade/),
+      hint: expect.stringMatching(/update everytick/),
     }
     expect(() => versions(5)).toThrow(expect.objectContaining(refusal))
   })
 })
 
 describe('refuseOutdated', () => {
-  it('names the database, what it lacks, and the command', () => {
+  const named = { name: 'postgres app@db', address: 'postgres://app@db' }
+  const refuse = (current: number) => () => refuseOutdated(named, current, pending(MIGRATIONS, current))
+
+  it('names the database, what it lacks, and the command that applies it', () => {
     const refusal = {
       code: 'SCHEMA_OUTDATED',
       message: 'postgres app@db lacks migration 2 (limits), 4 (alerts)',
-      hint: expect.stringContaining('everytick migrate'),
+      hint: 'run: everytick migrate --db postgres://app@db',
     }
-    expect(() => refuseOutdated('postgres app@db', pending(MIGRATIONS, 1))).toThrow(expect.objectContaining(refusal))
+    expect(refuse(1)).toThrow(expect.objectContaining(refusal))
+  })
+
+  it('tells a database without our tables apart, since that may be the wrong database', () => {
+    const refusal = {
+      code: 'STORE_MISSING',
+      message: 'postgres app@db has no tables of Everytick',
+      hint: expect.stringMatching(/check the address.*everytick migrate --db postgres:\/\/app@db$/),
+    }
+    expect(refuse(0)).toThrow(expect.objectContaining(refusal))
   })
 })

@@ -14,14 +14,34 @@ export function pending(migrations: readonly Migration[], current: number): read
   if (current <= newest) return migrations.filter(({ version }) => version > current)
   const message = `the database is at schema version ${current}, and this version of everytick knows ${newest}`
   throw new EverytickError('SCHEMA_TOO_NEW', message, {
-    hint: 'upgrade everytick here to the version that migrated the database',
+    hint: 'update everytick here to the version that migrated the database, or a newer one',
   })
 }
 
-/** For those who migrate out of band: says what is missing and how to get it. `store` is a name for people. */
-export function refuseOutdated(store: string, missing: readonly Migration[]): never {
-  const names = missing.map(({ version, name }) => `${version} (${name})`).join(', ')
-  throw new EverytickError('SCHEMA_OUTDATED', `${store} lacks migration ${names}`, {
-    hint: 'run `everytick migrate --db <address>`, or apply what `everytick migrate --sql --db <address>` prints',
+/** A database as a refusal names it. */
+export interface NamedDatabase {
+  /** For people. */
+  readonly name: string
+  /** As it can be pasted after `--db`; never with a password. */
+  readonly address: string
+}
+
+/** For a process that may not migrate: names what the database lacks, and the command that applies it. */
+export function refuseOutdated(
+  { name, address }: NamedDatabase,
+  current: number,
+  missing: readonly Migration[],
+): never {
+  if (current === 0) refuseMissing(`${name} has no tables of Everytick`, address)
+  const names = missing.map((step) => `${step.version} (${step.name})`).join(', ')
+  throw new EverytickError('SCHEMA_OUTDATED', `${name} lacks migration ${names}`, {
+    hint: `run: everytick migrate --db ${address}`,
+  })
+}
+
+/** For a process that may not create a database. */
+export function refuseMissing(message: string, address: string): never {
+  throw new EverytickError('STORE_MISSING', message, {
+    hint: `check the address; to create the tables there, run: everytick migrate --db ${address}`,
   })
 }

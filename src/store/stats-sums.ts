@@ -30,6 +30,9 @@ export interface Ended {
   readonly lateness: number | null
   readonly duration: number | null
   readonly durationMs: number
+  /** The longest of the group; 0 when it never began. */
+  readonly latenessMaxMs: number
+  readonly durationMaxMs: number
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] extends readonly number[] ? number[] : T[K] }
@@ -44,7 +47,7 @@ export function classOf(bounds: readonly number[], ms: number): number {
 export const nothingAt = (at: number): Sum => ({
   ...{ at, succeeded: 0, failed: 0, cancelled: 0, skipped: 0, missed: 0, attempts: 0, doubled: 0 },
   ...{ lateness: Array(LATENESS_BOUNDS.length + 1).fill(0), durations: Array(DURATION_BOUNDS.length + 1).fill(0) },
-  durationSumMs: 0,
+  ...{ durationSumMs: 0, latenessMaxMs: 0, durationMaxMs: 0 },
 })
 
 export interface Sums {
@@ -78,13 +81,16 @@ export function createSums(): Sums {
   }
 }
 
-function addTo(sum: Sum, { state, count, attempts, doubled, lateness, duration, durationMs }: Ended): void {
+function addTo(sum: Sum, ended: Ended): void {
+  const { state, count, attempts, doubled, lateness, duration, durationMs } = ended
   if (state !== 'pending' && state !== 'running') sum[state] += count
   sum.attempts += attempts
   sum.doubled += doubled
   if (lateness !== null) sum.lateness[lateness]! += count
   if (duration !== null) sum.durations[duration]! += count
   sum.durationSumMs += durationMs
+  sum.latenessMaxMs = Math.max(sum.latenessMaxMs, ended.latenessMaxMs)
+  sum.durationMaxMs = Math.max(sum.durationMaxMs, ended.durationMaxMs)
 }
 
 /** Whether anything at all ended. */
@@ -93,7 +99,21 @@ export const hasAnything = ({ succeeded, failed, cancelled, skipped, missed }: S
 
 /** As it is kept, and read again. */
 export const statsText = ({ at: _, ...sums }: Stats): string => JSON.stringify(sums)
-export const statsOf = (at: number, sums: Omit<Stats, 'at'>): Stats => ({ at, ...sums })
+export function statsOf(at: number, sums: KeptSums): Stats {
+  const { latenessMaxMs = lastBound(LATENESS_BOUNDS, sums.lateness) } = sums
+  const { durationMaxMs = lastBound(DURATION_BOUNDS, sums.durations) } = sums
+  return { at, ...sums, latenessMaxMs, durationMaxMs }
+}
+
+/** Sums that an earlier version kept do not say what the longest was. */
+export type KeptSums = Omit<Stats, 'at' | 'latenessMaxMs' | 'durationMaxMs'> &
+  Partial<Pick<Stats, 'latenessMaxMs' | 'durationMaxMs'>>
+
+/** Where the highest class that has any ends; the one without an end, where it begins. */
+function lastBound(bounds: readonly number[], counts: readonly number[]): number {
+  const place = counts.findLastIndex((count) => count > 0)
+  return place === -1 ? 0 : bounds[Math.min(place, bounds.length - 1)]!
+}
 
 /**
  * What is to be kept of a step over `[fromAt, toAt)`: every sum, and for each stretch one of all, so that the newest of these

@@ -96,6 +96,7 @@ export function driver({ clock, create, patienceMs }: DriverOptions): Driver {
       return {
         start: () => setUpQueues(options.store.queues, options.queues),
         settled: async () => life?.engine.settled(),
+        slots: () => life?.engine.slots() ?? [],
         crash,
         async stop(how) {
           const { engine } = life ?? {}

@@ -23,6 +23,8 @@ export interface Verdicts {
   readonly unfinished: string[]
   readonly staleAccepted: string[]
   readonly unwitnessed: string[]
+  /** What a handler wrote down for a run that the store does not know. */
+  readonly unknownEffects: string[]
   /** What the product's own audit says otherwise. */
   readonly disputed: string[]
 }
@@ -58,8 +60,10 @@ export async function audit(
     unfinished: [],
     staleAccepted: [],
     unwitnessed: [],
+    unknownEffects: [],
     disputed: [],
   }
+  const known = new Set<string>()
   const seen = new Set(effects.map(({ id, fence }) => `${id} ${fence}`))
   let expected = 0
   for (const each of watched) {
@@ -68,6 +72,7 @@ export async function audit(
     const counts = new Map<number, number>()
     for (const run of await allRuns(store, each.scheduleId)) {
       const at = run.scheduledAt!
+      known.add(run.id)
       if (at > untilAt) continue
       counts.set(at, (counts.get(at) ?? 0) + 1)
       const name = `${each.scheduleId} ${new Date(at).toISOString()}`
@@ -86,6 +91,7 @@ export async function audit(
       if (count > 1) verdicts.doubled.push(`${each.scheduleId} ${new Date(at).toISOString()}`)
     }
   }
+  for (const { id, fence } of effects) if (!known.has(id)) verdicts.unknownEffects.push(`${id} ${fence}`)
   return { ...verdicts, expected }
 }
 
@@ -107,5 +113,6 @@ async function disputes(
 
 export const CLEAN = {
   ...{ lost: [], doubled: [], unexpected: [], unfinished: [], staleAccepted: [], unwitnessed: [] },
+  unknownEffects: [],
   disputed: [],
 }

@@ -16,7 +16,7 @@ export interface Effect {
 }
 
 export interface FleetMessage {
-  readonly kind: 'ready' | 'error' | 'unhandled' | 'refused'
+  readonly kind: 'ready' | 'error' | 'unhandled' | 'refused' | 'aborted'
   readonly where?: string
   readonly error?: string
   readonly id?: string
@@ -36,14 +36,25 @@ export interface Fleet {
   readonly messages: readonly FleetMessage[]
   /** What the handlers wrote down themselves. */
   effects(): Effect[]
-  /** While it stands, `hold` jobs do not return. */
-  block(on: boolean): void
+  /** While it stands, `hold` jobs do not return; with a process id, those of this process. */
+  block(on: boolean, pid?: number): void
   /** A file of its own beside the effects, for a store. */
   path(name: string): string
   killAll(): Promise<void>
 }
 
-export function createFleet(store: (path: (name: string) => string) => string, lease = '2s'): Fleet {
+/** How the processes are set up. */
+export interface FleetOptions {
+  /** Of the product's default length when null. */
+  readonly lease?: string | null
+  /** `beat` jobs take up to so long. */
+  readonly workMs?: number
+}
+
+export function createFleet(
+  store: (path: (name: string) => string) => string,
+  { lease = '2s', workMs = 40 }: FleetOptions = {},
+): Fleet {
   const folder = mkdtempSync(join(tmpdir(), 'everytick-chaos-'))
   const path = (name: string): string => join(folder, name)
   const effects = path('effects.ndjson')
@@ -58,7 +69,7 @@ export function createFleet(store: (path: (name: string) => string) => string, l
     },
     messages,
     start(role) {
-      const argument = JSON.stringify({ store: store(path), role, effects, lease, blockFile })
+      const argument = JSON.stringify({ store: store(path), role, effects, lease, workMs, blockFile })
       const child = fork(fileURLToPath(new URL('./node.mjs', import.meta.url)), [argument], {
         stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
       })
@@ -85,9 +96,10 @@ export function createFleet(store: (path: (name: string) => string) => string, l
         .split('\n')
         .filter(Boolean)
         .map((line) => JSON.parse(line)),
-    block(on) {
-      if (on) writeFileSync(blockFile, '')
-      else if (existsSync(blockFile)) rmSync(blockFile)
+    block(on, pid) {
+      const file = pid === undefined ? blockFile : `${blockFile}.${pid}`
+      if (on) writeFileSync(file, '')
+      else if (existsSync(file)) rmSync(file)
     },
     path,
     async killAll() {

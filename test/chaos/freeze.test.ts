@@ -1,4 +1,4 @@
-/** A worker frozen beyond its lease: the run is finished elsewhere, and the late result is refused and on record. */
+/** A worker frozen beyond its lease that wakes while another executes the run: its late result is refused and on record, and the other's counts. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { defineJob, everytick } from '../../src/index.ts'
 import { createFleet, type Fleet, until } from './fleet.ts'
@@ -18,10 +18,10 @@ afterEach(async () => {
 })
 
 describe.each(Object.entries(STORES))('a worker on %s that is stopped past its lease and goes on', (_, openStore) => {
-  it('has its late result refused and recorded, while the run finished elsewhere', async () => {
+  it('has its late result refused and recorded while the second holder still works, whose result then counts', async () => {
     opened = await openStore()
     const { store, url } = opened
-    fleet = createFleet(() => url, '1s')
+    fleet = createFleet(() => url, { lease: '1s' })
     fleet.block(true)
     const frozen = fleet.start('both')
     await frozen.ready
@@ -34,19 +34,23 @@ describe.each(Object.entries(STORES))('a worker on %s that is stopped past its l
     await until('the second worker is at work', async () =>
       fleet!.effects().some((effect) => effect.id === id && effect.pid === other.process.pid),
     )
+    // From here on two processes execute the run at the same time, and only the first is let go.
+    fleet.block(true, other.process.pid)
     fleet.block(false)
-    const finished = await until('the run has finished', async () => {
-      const run = await store.history.run(id)
-      return run?.state === 'succeeded' ? run : null
-    })
-    expect(finished.result).toEqual({ fence: 2, pid: other.process.pid })
     frozen.process.kill('SIGCONT')
     const refused = await until('the late result is on record', async () => {
       const journal = await store.history.journal({ runId: id })
       return journal.find(({ kind }) => kind === 'refused')
     })
-    expect(refused).toMatchObject({ kind: 'refused', runId: id })
-    expect(await store.history.run(id)).toEqual(finished)
+    expect(refused).toMatchObject({ kind: 'refused', runId: id, data: { fence: 1 } })
+    expect(await store.history.run(id)).toMatchObject({ state: 'running', fence: 2 })
+    expect(frozen.process.exitCode).toBeNull()
+    fleet.block(false, other.process.pid)
+    const finished = await until('the run has finished', async () => {
+      const run = await store.history.run(id)
+      return run?.state === 'succeeded' ? run : null
+    })
+    expect(finished.result).toEqual({ fence: 2, pid: other.process.pid })
     expect((await store.history.journal({ runId: id })).map(({ kind }) => kind)).toEqual(['lost', 'refused'])
   })
 })

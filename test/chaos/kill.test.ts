@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { defineJob, everytick, schedule } from '../../src/index.ts'
 import { audit, CLEAN, type Watched } from './audit.ts'
+import { dice } from './dice.ts'
 import { createFleet, type Fleet, type FleetRole, until } from './fleet.ts'
 import { type ChaosStore, STORES } from './stores.ts'
 
@@ -29,7 +30,10 @@ describe.each(Object.entries(STORES))('a fleet on %s under random kill -9', (_, 
   }, async () => {
     opened = await openStore()
     const { store, url } = opened
-    fleet = createFleet(() => url)
+    // Long enough that most kills meet somebody at work.
+    fleet = createFleet(() => url, { workMs: 600 })
+    const { seed, roll } = dice()
+    console.log(`kill -9: seed ${seed}`)
     const schedules = [
       ...Array.from({ length: 6 }, (_, i) => schedule({ key: `second-${i}`, every: '1s', ...keep })),
       ...Array.from({ length: 2 }, (_, i) => schedule({ key: `line-${i}`, every: '1s', ...keep, overlap: 'queue' })),
@@ -51,12 +55,12 @@ describe.each(Object.entries(STORES))('a fleet on %s under random kill -9', (_, 
     const end = Date.now() + SECONDS * 1000
     let kills = 0
     while (Date.now() < end) {
-      const victim = fleet.nodes[Math.floor(Math.random() * fleet.nodes.length)]!
+      const victim = fleet.nodes[Math.floor(roll() * fleet.nodes.length)]!
       victim.process.kill('SIGKILL')
       kills++
       await victim.gone
       fleet.start(victim.role)
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 600))
+      await new Promise((resolve) => setTimeout(resolve, roll() * 600))
     }
     const untilAt = await store.now()
     const everything = async (): Promise<boolean> => {
@@ -77,6 +81,12 @@ describe.each(Object.entries(STORES))('a fleet on %s under random kill -9', (_, 
     console.log(`kill -9: ${kills} kills in ${SECONDS} s, ${expected} occurrences expected, each exactly one run`)
     expect(found).toEqual(CLEAN)
     expect(expected).toBeGreaterThan(SECONDS * 6)
+    // Else nothing was tried: a fence that nobody needs protects from nothing.
+    const taken = new Map<string, number>()
+    for (const { id, fence } of fleet.effects()) taken.set(id, Math.max(fence, taken.get(id) ?? 0))
+    const lost = [...taken.values()].filter((fence) => fence > 1).length
+    console.log(`kill -9: ${lost} runs lost a lease`)
+    expect(lost).toBeGreaterThan(0)
     expect(fleet.messages.filter(({ kind }) => kind === 'unhandled')).toEqual([])
   })
 })

@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { defineJob, everytick } from 'everytick'
 
-const { store, role, effects, lease, blockFile } = JSON.parse(process.argv[2])
+const { store, role, effects, lease, workMs, blockFile } = JSON.parse(process.argv[2])
 
 /** The second witness: a line in a file that the store does not own, written before the result is returned. */
 const witness = (ctx) => {
@@ -18,7 +18,7 @@ const beat = defineJob({
   name: 'beat',
   retry,
   async run(ctx) {
-    await delay(Math.random() * 40)
+    await delay(Math.random() * workMs)
     return witness(ctx)
   },
 })
@@ -28,13 +28,45 @@ const hold = defineJob({
   retry,
   async run(ctx) {
     const { existsSync } = await import('node:fs')
+    const { id, fence } = ctx.run
+    ctx.signal.addEventListener('abort', () => process.send?.({ kind: 'aborted', id, fence }))
     const answer = witness(ctx)
-    while (existsSync(blockFile)) await delay(20)
+    while (existsSync(blockFile) || existsSync(`${blockFile}.${process.pid}`)) await delay(20)
     return answer
   },
 })
 
-const app = everytick({ store, jobs: [beat, hold], queues: { default: 10 }, lease })
+const once = defineJob({
+  name: 'once',
+  delivery: 'at_most_once',
+  async run(ctx) {
+    await delay(15)
+    return witness(ctx)
+  },
+})
+const single = defineJob({
+  name: 'single',
+  retry: { attempts: 1 },
+  async run(ctx) {
+    await delay(15)
+    return witness(ctx)
+  },
+})
+
+const poison = defineJob({
+  name: 'poison',
+  retry: { attempts: 2, backoff: 'fixed', base: '50ms', max: '50ms' },
+  run() {
+    process.kill(process.pid, 'SIGKILL')
+  },
+})
+
+const app = everytick({
+  store,
+  jobs: [beat, hold, once, single, poison],
+  queues: { default: 10 },
+  ...(lease === null ? {} : { lease }),
+})
 process.on('unhandledRejection', (error) => {
   process.send?.({ kind: 'unhandled', error: String(error) })
 })

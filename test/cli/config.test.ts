@@ -1,14 +1,14 @@
 /** Configuration files, by the built program: every form of one, what is said when one is wrong, and the commands that run on one. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { everytick as createApp, defineJob } from '../../src/index.ts'
 import { coreOf } from '../../src/scheduler/core.ts'
 import { createKeys } from '../../src/server/keys.ts'
-import { ensureBuilt } from '../built-package.ts'
+import { ensureBuilt, root } from '../built-package.ts'
 import { createDatabase } from '../postgres/launcher.ts'
-import { everytick } from './running.ts'
+import { everytick, PROGRAM, running } from './running.ts'
 
 beforeAll(ensureBuilt)
 const ends: (() => Promise<void> | void)[] = []
@@ -65,6 +65,88 @@ describe('a command that was told of no database', () => {
   })
 })
 
+const opened = (kind: 'an app' | 'an app on a store that it opened'): string => `
+import { everytick } from 'everytick'
+import { openSqlite } from 'everytick/sqlite'
+const store = ${kind === 'an app' ? `'sqlite:own.db'` : `await openSqlite({ path: 'own.db' })`}
+export default everytick({ store, jobs: [] })`
+
+describe.each(['an app', 'an app on a store that it opened'] as const)('a configuration that exports %s', (kind) => {
+  it('names the store to every command, migrate included, also as a file that was named', async () => {
+    const cwd = project({ 'everytick.config.ts': opened(kind), 'sub/none': '' })
+    const migrate = everytick(['migrate'], { cwd })
+    expect([await migrate.ended, migrate.shown()]).toEqual([0, expect.stringMatching(/own\.db is up to date/)])
+    const create = everytick(['schedules', 'create', 'tick', '--every', '1h', '--job', 'work'], { cwd })
+    expect([await create.ended, create.shown()]).toEqual([0, expect.stringContaining('tick')])
+    const list = everytick(['schedules', 'ls', '--config', 'everytick.config.ts'], { cwd })
+    expect([await list.ended, list.shown()]).toEqual([0, expect.stringMatching(/^tick\t/m)])
+    const preview = everytick(['migrate', '--dry-run', '--json'], { cwd })
+    expect([await preview.ended, preview.shown()]).toEqual([0, expect.stringMatching(/"missing":\[\]/)])
+  })
+})
+
+it('a dry run of a configuration that exports an app does not create its database', async () => {
+  const cwd = project({ 'everytick.config.ts': opened('an app') })
+  const sync = everytick(['sync', '--dry-run'], { cwd })
+  expect([await sync.ended, sync.shown()]).toEqual([3, expect.stringContaining('STORE_MISSING')])
+  expect(readdirSync(cwd)).toEqual(['everytick.config.ts'])
+})
+
+/** What TypeScript of any project may hold, and what a mere removal of types cannot bring to life. */
+const ORDINARY: Readonly<Record<string, string>> = {
+  'tsconfig.json': '{ // comments are allowed\n "compilerOptions": { "paths": { "@lib/*": ["./src/lib/*"] } } }',
+  'everytick.config.ts': `import { defineConfig, defineJob, EverytickOptions, schedule } from 'everytick'
+import { Keeper, Kind } from '@lib/kinds'
+import { plain } from './plain.mjs'
+import { told } from 'cjs-package'
+import data from './data.json'
+namespace Names {
+  export const key: string = 'tick'
+}
+const base: string = await Promise.resolve(__dirname)
+const work = defineJob({ name: Kind.Work, run() {} })
+const options: Partial<EverytickOptions> = { store: 'sqlite:' + base + '/own.db', jobs: [work, plain] }
+export default defineConfig({
+  ...options,
+  schedules: [schedule({ key: [Names.key, new Keeper('kept').get(), told(), data.said].join('-'), every: '1h', job: work })],
+})`,
+  'src/lib/kinds.ts': `export enum Kind { Work = 'work' }
+export class Keeper { constructor(private readonly value: string) {} get(): string { return this.value } }`,
+  'plain.mjs': `import { defineJob } from 'everytick'\nexport const plain = defineJob({ name: 'plain', run() {} })`,
+  'data.json': '{ "said": "json" }',
+  'node_modules/cjs-package/package.json': '{ "name": "cjs-package", "main": "main.js" }',
+  'node_modules/cjs-package/main.js': `module.exports = Object.assign(() => {}, { told: () => 'cjs' })`,
+}
+const TSX = join(root, 'node_modules', 'tsx', 'dist', 'loader.mjs')
+
+describe('a configuration in ordinary TypeScript', () => {
+  it.each<[string, readonly string[]]>([
+    ['by itself', []],
+    ['under a loader that is active already', ['--import', TSX]],
+  ])('loads with paths, enums, namespaces, parameter properties, JSON and CommonJS, %s', async (_, flags) => {
+    const cwd = project(ORDINARY)
+    const sync = running([process.execPath, ...flags, PROGRAM, 'sync'], { cwd })
+    expect([await sync.ended, sync.shown()]).toEqual([0, expect.stringMatching(/^create\ttick-kept-cjs-json\t/m)])
+    // Compiled once, and again after a change.
+    writeFileSync(join(cwd, 'src/lib/kinds.ts'), ORDINARY['src/lib/kinds.ts']!.replace('this.value }', `'changed' }`))
+    const again = running([process.execPath, ...flags, PROGRAM, 'sync'], { cwd })
+    expect([await again.ended, again.shown()]).toEqual([0, expect.stringMatching(/^create\ttick-changed-cjs-json\t/m)])
+  })
+
+  it('is loaded anew by dev when any of its files changes', async () => {
+    const cwd = project(ORDINARY)
+    const dev = everytick(['dev', '--port', '0'], { cwd })
+    await dev.heard('1 created')
+    let times = 0
+    for (const file of ['src/lib/kinds.ts', 'plain.mjs', 'data.json']) {
+      writeFileSync(join(cwd, file), `${ORDINARY[file]}\n`)
+      await dev.heard('reloaded', ++times)
+    }
+    dev.interrupt()
+    expect(await dev.ended).toBe(0)
+  })
+})
+
 describe('a configuration', () => {
   it.each<[string, Record<string, string>]>([
     ['in TypeScript, with ./x.js written for ./x.ts', { 'everytick.config.ts': CONFIG, 'jobs/work.ts': JOB }],
@@ -107,6 +189,24 @@ describe('a configuration', () => {
       { 'everytick.config.ts': 'export default {\n  jobs: [],\n  x: : 1\n}' },
       1,
       /everytick\.config\.ts:3/,
+    ],
+    [
+      'a mistake in a file that it imports',
+      {
+        'everytick.config.ts': "import { a } from './a'\nexport default { jobs: [a] }",
+        'a.ts': 'export const b = 1\n\nexport const a = (',
+      },
+      1,
+      /CONFIG_FAILED: a\.ts:3:\d+: ParseError/,
+    ],
+    [
+      'an error below an enum and a namespace',
+      {
+        'everytick.config.ts':
+          "enum A {\n  X,\n  Y,\n}\nnamespace N {\n  export const v = A.X\n}\nfunction deep(): never {\n  throw new Error('deep ' + N.v)\n}\ndeep()",
+      },
+      1,
+      /everytick\.config\.ts:9(?::\d+)?: deep 0/,
     ],
     [
       'an error while it is read',

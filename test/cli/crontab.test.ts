@@ -54,7 +54,7 @@ describe.each(BACKENDS)('a crontab on %s', (backend) => {
     const stored = await site.app.schedules.get('default', 'backup')
     expect(stored).toMatchObject({
       ...{ cron: '30 2 * * *', timezone: 'Europe/Berlin', job: 'backup', description: 'Every night, to tape' },
-      ...{ overlap: 'allow', catchUp: 'none', tags: ['crontab'], retry: { attempts: 1 } },
+      ...{ overlap: 'allow', catchUp: 'none', tags: ['crontab'], retry: { attempts: 1 }, timeout: 'none' },
     })
     expect(JSON.stringify(await site.app.schedules.list())).not.toContain('marker-of-a-secret')
     expect(readFileSync(join(site.folder, 'jobs.ts'), 'utf8')).toContain(

@@ -168,7 +168,7 @@ describe('everytick apply on a server', () => {
     site.write('x.json', JSON.stringify({ ...spec, every: '2h', description: '' }))
     const { code, out } = await site.run(['apply', '-f', 'x.json', ...site.where], { terminal: true })
     expect(code).toBe(0)
-    expect(out).toMatch(/^ {2}~ update {2}a {2}every 1h → 2h, description \\u\{9b\}31m → none/)
+    expect(out).toMatch(/^ {2}~ update {2}a {2}every 1h → 2h, description \\u\{9b\}31m → none/m)
   })
 
   it('says where it could look when nobody said, and that a server refuses who has no key', async () => {
@@ -260,10 +260,13 @@ describe('everytick sync', () => {
     expect([nowhere.code, none.code]).toEqual([2, 3])
   })
 
-  it('with --dry-run on a file that is not there yet shows everything as new, and makes no file', async () => {
+  it('with --dry-run on a file that is not there refuses, names the command that creates it, and makes no file', async () => {
     site.write('everytick.config.mjs', CONFIG(POLL, `store: 'sqlite:./unmade.db',`))
-    const { code, out } = await site.run(['sync', '--dry-run'], { terminal: true })
-    expect([code, out]).toEqual([0, expect.stringMatching(/^ {2}\+ create {2}poll {2}every 10m → poll/)])
+    const { code, err } = await site.run(['sync', '--dry-run'])
+    expect([code, err]).toEqual([
+      3,
+      expect.stringMatching(/^STORE_MISSING: .*\n.*everytick migrate --db sqlite:.\/unmade.db/),
+    ])
     expect(existsSync(join(site.folder, 'unmade.db'))).toBe(false)
   })
 })

@@ -1,5 +1,5 @@
 /** `everytick doctor`, by the built program, on both stores and against a server; what it makes of which facts is in src/observe/diagnosis.test.ts. */
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { coreOf } from '../../src/scheduler/core.ts'
@@ -38,8 +38,9 @@ describe.each(BACKENDS)('everytick doctor on %s', (backend) => {
   it('ends with 0 where nothing is wrong, and has looked at everything', async () => {
     const { code, healthy, of } = await findings()
     expect([code, healthy]).toEqual([0, true])
-    for (const check of ['schema', 'claim plan', 'clock', 'queues', 'zone data', 'herds', 'quarantine', 'channels'])
+    for (const check of ['schema', 'claim plan', 'clock', 'queues', 'zone data', 'herds', 'quarantine', 'alerts'])
       expect(of(check), check).toMatchObject([{ level: 'ok' }])
+    expect(of('channels')).toMatchObject([{ level: 'warning', fix: expect.stringContaining('everytick channels add') }])
     expect(of('schema')[0]!.text).toMatch(/schema (\d+)\/\1$/)
     expect(of('snapshots')).toHaveLength(backend === 'postgres' ? 1 : 0)
   })
@@ -65,6 +66,18 @@ describe.each(BACKENDS)('everytick doctor on %s', (backend) => {
 })
 
 describe('everytick doctor', () => {
+  it('says unhealthy with the reason while the database is away, in one row and without a stack', async () => {
+    const site = sites.get('server')!
+    const where = ['--db', 'postgres://nobody@127.0.0.1:1/none']
+    const [rows, json] = await Promise.all([site.run(['doctor', ...where]), site.run(['doctor', ...where, '--json'])])
+    expect([rows.code, json.code]).toEqual([5, 5])
+    expect(rows.out).toMatch(/^wrong\tstore\t.*does not listen.*ECONNREFUSED.*\t.*host and port.*\n$/)
+    expect(rows.err).toMatch(/^CHECK_FAILED: 1 thing is wrong/)
+    expect(rows.out + rows.err).not.toMatch(/\n\s+at /)
+    const { healthy, findings } = JSON.parse(json.out) as { healthy: boolean; findings: Found[] }
+    expect([healthy, findings.map(({ check, level }) => `${check} ${level}`)]).toEqual([false, ['store wrong']])
+  })
+
   it('prints rows into a pipe and signs on a terminal, and what is wrong to standard error', async () => {
     const site = sites.get('server')!
     const [piped, shown] = await Promise.all([
@@ -89,12 +102,13 @@ describe('everytick doctor', () => {
   it('finds an old schema wrong, names the command that mends it, and leaves it as it is', async () => {
     const site = sites.get('sqlite')!
     const old = join(site.folder, 'old.db')
-    writeFileSync(old, '')
+    await site.run(['migrate', '--db', 'sqlite:./old.db'])
+    const database = await openDatabase(old)
+    database.exec('delete from everytick_migrations where version > 1')
     const { code, out } = await site.run(['doctor', '--db', 'sqlite:./old.db'])
     expect(code).toBe(5)
-    expect(out).toMatch(/^wrong\tschema\t.*lacks migration 1 .*\teverytick migrate --db <address>\n$/)
-    const database = await openDatabase(old)
-    expect(database.prepare('select name from sqlite_schema').all()).toEqual([])
+    expect(out).toMatch(/^wrong\tschema\t.*lacks migration 2 .*\teverytick migrate --db sqlite:.\/old.db\n$/)
+    expect(database.prepare('select version from everytick_migrations').all()).toEqual([{ version: 1 }])
     database.close()
   })
 

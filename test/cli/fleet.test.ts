@@ -39,7 +39,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (name) => {
     const ends = await place.runAll(
       ['queues', 'pause', 'mail', '--reason', 'lunch'],
       ['queues', 'resume', 'held'],
-      ['queues', 'limit', 'busy', '--concurrency', '5', '--rate', '100/1m'],
+      ['queues', 'limit', 'busy', '--global-concurrency', '5', '--rate', '100/1m'],
       ['workers', 'drain', 'w-1'],
       ['alerts', 'ack', acked!],
       ['alerts', 'mute', muted!, '--for', '2h'],
@@ -94,13 +94,15 @@ describe('against a server', () => {
     expect(dry).toMatchObject({ code: 0, out: 'would pause queue mail\n' })
     expect((await place.run('queues', '--json')).out.trim()).toBe('[]')
     expect((await place.run('queues', 'pause', 'mail', '--reason', 'lunch')).out).toBe('paused queue mail\n')
-    await place.run('queues', 'limit', 'mail', '--concurrency', '5')
+    await place.run('queues', 'limit', 'mail', '--global-concurrency', '5')
     const limited = await place.run('queues', 'limit', 'mail', '--rate', '100/1m')
-    expect(limited.out).toBe('queue mail: concurrency 5, per workspace -, rate 100/1m\n')
+    expect(limited.out).toBe('queue mail: global concurrency 5, per workspace -, rate 100/1m\n')
     const [row] = (await place.run('queues')).out.split('\n')
     const paused = expect.stringMatching(/^paused by \w+: lunch$/)
     expect(row?.split('\t')).toEqual(['mail', '0', '0', '-', '5', '-', '100/1m', paused])
-    expect((await place.run('queues', 'limit', 'mail', '--concurrency', 'none')).out).toContain('concurrency -,')
+    expect((await place.run('queues', 'limit', 'mail', '--global-concurrency', 'none')).out).toContain(
+      'global concurrency -,',
+    )
     expect((await place.run('queues', 'resume', 'mail')).out).toBe('resumed queue mail\n')
     expect((await place.run('queues', 'resume', 'mail')).out).toBe('queue mail was not paused\n')
   })
@@ -108,11 +110,38 @@ describe('against a server', () => {
   it('limits that cannot be read are refused with exit 2', async () => {
     const refused = await place.runAll(
       ['queues', 'limit', 'mail'],
-      ['queues', 'limit', 'mail', '--concurrency', '0'],
+      ['queues', 'limit', 'mail', '--global-concurrency', '0'],
       ['queues', 'limit', 'mail', '--rate', 'fast'],
       ['queues', 'limit', 'mail', '--rate', '5/fortnight'],
     )
     expect(refused.map(({ code }) => code)).toEqual([2, 2, 2, 2])
+  })
+
+  it('locks are listed and released, those of the engine only when they are named as such', async () => {
+    const { locks } = await coreOf(place.app).store()
+    await locks.acquire('user:report', 'app-1 call-1', 600_000)
+    await locks.acquire('twin', 'node-2', 600_000)
+    const rows = (await place.run('locks')).out
+      .trimEnd()
+      .split('\n')
+      .map((row) => row.split('\t').slice(0, 4))
+    expect(rows).toContainEqual(['report', 'user', 'app-1', '1'])
+    expect(rows).toContainEqual(['twin', 'engine', 'node-2', '1'])
+    const [dry, wrong, stale] = await Promise.all([
+      place.run('locks', 'release', 'report', '--dry-run'),
+      place.run('locks', 'release', 'twin'),
+      place.run('locks', 'release', 'report', '--fence', '7'),
+    ])
+    expect(dry.out).toBe('would release lock report\n')
+    expect(wrong).toMatchObject({ code: 3, err: expect.stringContaining('LOCK_NOT_FOUND') })
+    expect(stale.err).toContain('LOCK_HELD')
+    expect((await place.run('locks', 'release', 'report')).out).toBe('released lock report, which app-1 held\n')
+    expect((await place.run('locks', 'release', 'twin', '--engine')).code).toBe(0)
+    const left = JSON.parse((await place.run('locks', '--json')).out) as { name: string }[]
+    expect(left.filter(({ name }) => name === 'report' || name === 'twin')).toEqual([])
+    const audit = (await place.run('audit-log', '--json')).out
+    expect(audit).toContain('lock.release')
+    expect(audit).toContain('lock twin')
   })
 
   it('workers are listed and drained', async () => {

@@ -24,7 +24,9 @@ describe.each(['sqlite', 'postgres'] as const)('everytick keys on %s', (name) =>
     expect(revoked).toMatchObject({ code: 0, out: 'revoked lost\n' })
     const [shown, listed] = await Promise.all([place.onTerminal('keys', 'ls'), place.run('keys', 'ls', '--json')])
     expect(shown.code).toBe(0)
-    expect(shown.out).toMatch(/^ {2}ID +NAME +SCOPE +WORKSPACE +STATE +EXPIRES +LAST USED\n {2}[\da-f-]{36} {2}\w+ +op/)
+    expect(shown.out).toMatch(
+      /^ {2}ID +NAME +SCOPE +WORKSPACE +STATE +EXPIRES +LAST USED\n {2}[\da-f-]{8,36} {2}\w+ +op/,
+    )
     const keys: Key[] = JSON.parse(listed.out)
     const told = keys.map((key) => `${key.name} ${key.revokedAt === null ? 'in force' : 'revoked'}`)
     expect(told.sort()).toEqual(['lost revoked', 'old in force', 'old revoked', 'ops in force'])

@@ -61,6 +61,15 @@ describe('runs on a server', () => {
   })
   afterAll(() => place[Symbol.asyncDispose]())
 
+  it('are listed with what was missed, as ranges', async () => {
+    const { run, app } = place
+    await app.schedules.upsert({ workspace: 't_9', key: 'past', at: '2020-01-01T00:00:00Z', job: 'plain' })
+    const missed = async (): Promise<string> => (await run('runs', 'ls', 'status:missed', 'workspace:t_9')).out
+    await expect
+      .poll(missed, PATIENT)
+      .toMatch(/^-\s+missed\s+plain\s+t_9\s+past\s+2020-01-01T00:00:00Z?\S*\s+-\s+×1\s+window/m)
+  })
+
   it('are listed, shown and read', async () => {
     const { run } = place
     const [good, bad] = await Promise.all([made('plain', 't_1'), made('failing', 't_1')])
@@ -122,11 +131,25 @@ describe('runs on a server', () => {
     for (const id of ids) await ended(id).toBe('failed')
   })
 
+  it('are deleted when they have finished, and none of them while one has not', async () => {
+    const { run, app } = place
+    const [done, held] = [await made('plain', 't_5'), await made('held', 't_5')]
+    await ended(done).toBe('succeeded')
+    await ended(held).toBe('running')
+    const refused = await run('runs', 'rm', done, held)
+    expect([refused.code, refused.err]).toEqual([3, expect.stringContaining('only finished runs can be deleted')])
+    expect((await run('runs', 'rm', done, '--dry-run')).out).toBe(`would delete ${done}\n`)
+    expect((await app.runs.get(done))?.state).toBe('succeeded')
+    expect(await run('runs', 'rm', done)).toMatchObject({ code: 0, out: `deleted ${done}\n` })
+    expect(await app.runs.get(done)).toBeNull()
+    await run('runs', 'cancel', held)
+  })
+
   it('that are not there, or not failed, end with exit 3', async () => {
     const { run } = place
     const good = await made('plain', 't_4')
     const wrong = [run('runs', 'get', 'x'), run('runs', 'redrive'), run('runs', 'ls', 'text')]
-    expect((await Promise.all(wrong)).map(({ code }) => code)).toEqual([2, 2, 2])
+    expect((await Promise.all(wrong)).map(({ code }) => code)).toEqual([3, 2, 2])
     await ended(good).toBe('succeeded')
     const endings = await Promise.all([
       run('runs', 'get', NOBODY),
@@ -147,7 +170,7 @@ describe('runs on a server', () => {
     const asking = onTerminal(['runs', 'cancel', '--where', 'all', ...place.where])
     expect(await table.ended).toBe(0)
     expect(table.shown()).toMatch(/ID +STATE +JOB +WORKSPACE +SCHEDULE +DUE +TOOK +TRY +ERROR/)
-    expect(table.shown()).toMatch(new RegExp(`${id} +running +held +- +held +\\S+`))
+    expect(table.shown()).toMatch(new RegExp(` ${id.slice(0, 8)}\\S* +running +held +- +held +\\S+`))
     await expect.poll(asking.shown, PATIENT).toContain('1 run to be cancelled · Continue? [y/N]')
     asking.type('y\n')
     expect(await asking.ended).toBe(0)

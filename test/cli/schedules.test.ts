@@ -47,6 +47,11 @@ describe.each(STORES)('schedules in %s', (name) => {
     expect(removed).toMatchObject({ code: 0, out: 'removed t_1/leaves\n' })
     expect(await app.schedules.get('t_1', 'leaves')).toBeNull()
 
+    const later = await run('schedules', 'create', 't_1/later', '--every', '1s', '--job', 'plain', '--paused', 'launch')
+    expect(later).toMatchObject({ code: 0, out: expect.stringMatching(/^created t_1\/later: .*paused\n$/) })
+    expect((await app.schedules.get('t_1', 'later'))!.paused).toMatchObject({ reason: 'launch', until: null })
+    await app.schedules.remove('t_1', 'later')
+
     const [listed, shown, nobody] = await Promise.all([
       run('schedules', 'ls', 'workspace:t_1', 'tag:finance', 'night'),
       run('schedules', 'get', 't_1/nightly', '--json'),
@@ -139,7 +144,7 @@ describe('schedules on a server', () => {
     expect((await run(...change)).out).toMatch(/^edited t_1\/nightly: Every day at 03:00/)
     expect(
       (await run('schedules', 'edit', 't_1/nightly', '--unset', 'timeout', '--json', 'revision,timeout')).out,
-    ).toBe('{"revision":3,"timeout":null}\n')
+    ).toBe('{"revision":3,"timeout":"1h"}\n')
     const [unsure, only] = await Promise.all([
       run('schedules', 'rm', 't_1/nightly'),
       run('schedules', 'rm', 't_1/nightly', '--dry-run'),

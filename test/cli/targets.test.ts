@@ -31,6 +31,7 @@ interface Server {
 async function served(args: readonly string[], env: Record<string, string> = {}): Promise<Server> {
   const cwd = newFolder()
   const db = `sqlite:${join(cwd, 'everytick.db')}`
+  expect(runNode(PROGRAM, 'migrate', '--db', db).code).toBe(0)
   const made = runNode(PROGRAM, 'keys', 'create', '--db', db, '--name', 'test', '--scope', 'admin', '--json')
   const { token } = JSON.parse(made.out) as { token: string }
   const running = everytick(['serve', '--role', 'all', '--db', db, '--port', '0', ...args], { cwd, env })

@@ -100,6 +100,43 @@ describe('a handler', () => {
     expect((await look()).run).toMatchObject({ state: 'failed', error: { code: 'RUN_TIMEOUT' } })
   })
 
+  it.each([
+    ['returns', (): unknown => ({ sent: 3 }), { state: 'succeeded', result: { sent: 3 } }],
+    [
+      'gives up for good',
+      (): unknown => {
+        throw new Discard('gone')
+      },
+      { state: 'failed', error: { message: 'gone' } },
+    ],
+  ])('that %s after its timeout changes nothing, and what it did is in the journal', async (_, end, verdict) => {
+    let finish = (): void => {}
+    const work = (ctx: JobContext): unknown =>
+      ctx.run.attempt === 1 ? new Promise<void>((resolve) => (finish = resolve)).then(end) : new Promise(() => {})
+    const look = await runOnce(work, { timeout: '30s' })
+    await t.advance('31s')
+    expect((await look()).journal).toEqual(['timed_out'])
+    finish()
+    await t.advance('15s')
+    const { run, journal } = await look()
+    expect(run).toMatchObject({ state: 'running', attempt: 2 })
+    expect(journal).toEqual(['timed_out', 'refused'])
+    const [, refused] = await t.store.history.journal({ runId: run.id })
+    expect(refused!.data).toMatchObject({ fence: 1, verdict })
+  })
+
+  it.each(['throwing', 'returning'])('that heeds its timeout by %s has timed out, and nothing else', async (how) => {
+    const heed = (resolve: () => void, reject: (error: Error) => void): void =>
+      how === 'returning' ? resolve() : reject(new Error('socket hang up'))
+    const work = (ctx: JobContext): Promise<void> =>
+      new Promise((resolve, reject) => ctx.signal.addEventListener('abort', () => heed(resolve, reject)))
+    const look = await runOnce(work, { timeout: '30s' })
+    await t.advance('35s')
+    const { run, journal } = await look()
+    expect(journal).toEqual(['timed_out'])
+    expect(run.error).toMatchObject({ code: 'RUN_TIMEOUT' })
+  })
+
   it('that works longer than its lease keeps it', async () => {
     let finish = (): void => {}
     const look = await runOnce(() => new Promise<void>((resolve) => (finish = resolve)))
@@ -139,6 +176,18 @@ describe('a handler', () => {
     expect(await t.store.runs.cancel(run.id, 'ana')).toBe('cancelling')
     await t.advance('1m')
     expect((await look()).run).toMatchObject({ state: 'cancelled' })
+  })
+
+  it.each([
+    ['heeds its signal by returning', undefined, null],
+    ['finishes all the same', { sent: 2 }, { sent: 2 }],
+  ])('that %s ends as cancelled when an operator cancels, and its result is kept', async (_, returned, result) => {
+    const look = await runOnce(
+      (ctx) => new Promise((resolve) => ctx.signal.addEventListener('abort', () => resolve(returned))),
+    )
+    await t.store.runs.cancel((await look()).run.id, 'ana')
+    await t.advance('1m')
+    expect((await look()).run).toMatchObject({ state: 'cancelled', result, cancelRequested: true })
   })
 
   it('may take its context apart', async () => {

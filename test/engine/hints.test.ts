@@ -30,7 +30,7 @@ async function start(run: (ctx: JobContext) => unknown, concurrency = 5) {
     jobs: new Map([['job', { name: 'job', parse: (payload) => payload, run: (_: never, ctx) => run(ctx) }]]),
     queues: { default: { concurrency, limits: {}, retryBudget: null } },
     ...{ leaseMs: 15_000, lookaheadMs: 10_000 },
-    retention: { historyMs: DAY, journalMs: DAY, idempotencyMs: DAY, workersMs: DAY, orphansMs: DAY },
+    retention: { historyMs: DAY, journalMs: DAY, idempotencyMs: DAY, workersMs: DAY, orphansMs: DAY, endedMs: DAY },
     onFact(fact) {
       facts.push(fact)
       for (const hear of heard) hear()

@@ -1,9 +1,11 @@
 /** How often the planner writes: only when something moves, however often it looks, and page by page; with a leader or without. */
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { everybodyLeads } from '../../src/engine/leadership.ts'
 import { createPlanner } from '../../src/engine/planner.ts'
 import { defineJob, schedule } from '../../src/index.ts'
 import type { Fact } from '../../src/observe/fact.ts'
+import { NO_FAILOVERS } from '../../src/store/contract/failovers.ts'
 import type { PlanningStore } from '../../src/store/contract/planning.ts'
 import { createTestEverytick, type TestEverytick } from '../../src/testing/test-everytick.ts'
 
@@ -27,6 +29,7 @@ describe('the planner', () => {
     let written = 0
     const { planning } = t.store
     const planner = createPlanner({
+      failovers: NO_FAILOVERS,
       planning: {
         ...planning,
         record(plans) {
@@ -48,6 +51,20 @@ describe('the planner', () => {
     expect(written).toBe(before)
   })
 
+  it('plans nothing while it is not certain that the database is the one last seen', async () => {
+    t = await createTestEverytick({ now: '2027-01-01T00:00:00Z', jobs: [job] })
+    await t.app.schedules.upsert(schedule({ key: 'often', every: '1s', job }))
+    t.clock.moveBy(60_000)
+    const confirm = () => Promise.reject(new Error('not recorded'))
+    const { planning } = t.store
+    const options = { planning, leadership: everybodyLeads, lookaheadMs: 10_000, onFact: () => {} }
+    const [before] = (await planning.due({ lookaheadMs: 10_000, limit: 1 })).schedules
+    await expect(createPlanner({ ...options, failovers: { confirm } }).pass()).rejects.toThrow('not recorded')
+    expect((await planning.due({ lookaheadMs: 10_000, limit: 1 })).schedules).toEqual([before])
+    await createPlanner({ ...options, failovers: NO_FAILOVERS }).pass()
+    expect((await planning.due({ lookaheadMs: 10_000, limit: 1 })).schedules).toEqual([])
+  })
+
   describe('with more due than fits a page', () => {
     const MANY = 2500
 
@@ -57,7 +74,7 @@ describe('the planner', () => {
     })
 
     const plannerOf = (planning: PlanningStore, onFact: (fact: Fact) => void = () => {}) =>
-      createPlanner({ planning, leadership: everybodyLeads, lookaheadMs: 60_000, onFact })
+      createPlanner({ planning, failovers: NO_FAILOVERS, leadership: everybodyLeads, lookaheadMs: 60_000, onFact })
 
     it('looks for the next page while one is written, and plans nothing twice', async () => {
       const { planning } = t.store
@@ -112,6 +129,7 @@ describe('the planner', () => {
       schedules: [schedule({ key: 'minutely', every: '1m', job })],
     })
     const other = createPlanner({
+      failovers: NO_FAILOVERS,
       planning: t.store.planning,
       leadership: everybodyLeads,
       lookaheadMs: 10_000,

@@ -58,7 +58,7 @@ describe('an edit', () => {
     const after = await stored(t, 'rich')
     expect(after).toMatchObject({ queue: 'mail', tags: [], timing: { timezone: 'UTC' }, firing: { maxRuns: null } })
     expect(after.timing).not.toHaveProperty('exclude')
-    expect(after.policy).not.toHaveProperty('timeoutMs')
+    expect(after.policy.timeoutMs).toBe(3_600_000)
   })
 
   it('replaces a rule by one of another kind, with all that belonged to it', async () => {

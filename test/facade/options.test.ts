@@ -133,7 +133,7 @@ describe('values', () => {
     ['logger', () => appWith({ logger: {} }), 'OPTION_INVALID'],
     ['payload', () => jobWith({ payload: { type: 'object' } }), 'OPTION_INVALID'],
     ['jobs', () => appWith({ jobs: [{ name: 'x' }] }), 'OPTION_INVALID'],
-    ['schedules', () => appWith({ schedules: [{ key: 'x', every: '5m', job }] }), 'OPTION_INVALID'],
+    ['schedules', () => appWith({ schedules: ['x'] }), 'OPTION_INVALID'],
     ['run', () => jobWith({ run: 'echo' }), 'OPTION_INVALID'],
   ])('of %s outside what is allowed are refused by name', (name, call, code) => {
     expect(refusal(call)).toMatchObject({ code, message: expect.stringContaining(name) })
@@ -151,9 +151,9 @@ describe('a job', () => {
   const policy = (options: object): RunPolicy => (jobWith(options) as Job).policy
 
   it('that runs at most once says so in the policy of its runs, and has one attempt', () => {
-    expect(policy({})).toEqual({})
-    expect(policy({ delivery: 'at_least_once' })).toEqual({})
-    const once = { retry: { ...DEFAULT_RETRY, attempts: 1 }, delivery: 'at_most_once' }
+    expect(policy({})).toEqual({ timeoutMs: 3_600_000 })
+    expect(policy({ delivery: 'at_least_once' })).toEqual({ timeoutMs: 3_600_000 })
+    const once = { retry: { ...DEFAULT_RETRY, attempts: 1 }, timeoutMs: 3_600_000, delivery: 'at_most_once' }
     expect(policy({ delivery: 'at_most_once' })).toEqual(once)
     expect(policy({ delivery: 'at_most_once', retry: { attempts: 1 } })).toEqual(once)
   })
@@ -165,7 +165,7 @@ describe('a job', () => {
       delivery: 'at_most_once',
       retry: { attempts: 1 },
     })
-    expect(readWork({ delivery: 'at_least_once' }, 'x', once).policy).toEqual({})
+    expect(readWork({ delivery: 'at_least_once' }, 'x', once).policy).toEqual({ timeoutMs: 3_600_000 })
     expect(readWork({ pauseOnFailure: 3 }, 'x', once).policy).toMatchObject({
       delivery: 'at_most_once',
       pauseOnFailure: 3,
@@ -257,6 +257,9 @@ describe('an app', () => {
     [{ build: '2027-01-15T08:00:00Z' }, { build: 1_800_000_000_000 }],
     [{}, { retention: { orphansMs: 604_800_000 } }],
     [{ retention: { orphans: '1d' } }, { retention: { orphansMs: 86_400_000 } }],
+    [{}, { retention: { endedMs: 2_592_000_000 } }],
+    [{ retention: { endedSchedules: '1d' } }, { retention: { endedMs: 86_400_000 } }],
+    [{ retention: { endedSchedules: 'off' } }, { retention: { endedMs: null } }],
   ])('reads %j', (options, read) => {
     expect(settings(options as Partial<EverytickOptions>)).toMatchObject(read)
   })

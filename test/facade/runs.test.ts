@@ -227,6 +227,6 @@ describe('the log', () => {
     await using t = await start({ jobs: [talker], logger: { debug: note, info: note, warn: note, error: note } })
     const { id } = await t.app.enqueue(talker)
     await t.advance('1s')
-    expect(lines).toEqual([['rendered', { run: id, attempt: 1, workspace: 'default', data: { pages: 3 } }]])
+    expect(lines).toContainEqual(['rendered', { run: id, attempt: 1, workspace: 'default', data: { pages: 3 } }])
   })
 })

@@ -21,6 +21,10 @@ describe('a schedule', () => {
   it.each([
     [{ cron: '0 25 * * *' }, 'CRON_RANGE', 'schedule "nightly": hour "25" is outside 0–23'],
     [{ cron: '0 0 30 2 *' }, 'CRON_NEVER', 'schedule "nightly"'],
+    [{ cron: '0 0 0 1 1 * 2020' }, 'CRON_NEVER', 'schedule "nightly"'],
+    [{ cron: '@reboot' }, 'CRON_MACRO', 'schedule "nightly": @reboot is refused'],
+    [{ cron: '@Daily' }, 'CRON_MACRO', 'schedule "nightly": macros are written in lower case'],
+    [{ any: [{ every: '5m' }, { cron: '0 0 30 2 *' }] }, 'CRON_NEVER', 'schedule "nightly": any[1]'],
     [{ cron: '0 9 * * *', timezone: 'EST' }, 'TIMEZONE_UNKNOWN', 'EST'],
     [{ every: '50ms' }, 'DURATION_INVALID', '50ms'],
     [{ at: '2027-01-04 09:00' }, 'INSTANT_INVALID', 'schedule "nightly": at'],
@@ -65,6 +69,8 @@ describe('a schedule', () => {
     [['2026-12-24/2026-12-26/2026-12-28'], 'exclude[0]'],
     [['0 25 * * *'], 'exclude[0]: hour "25"'],
     [['@every 5m'], 'exclude[0] is an interval'],
+    [['@reboot'], 'exclude[0]: @reboot is refused'],
+    [['0 0 30 2 *'], 'exclude[0]: "0 0 30 2 *" has no fire'],
     [[{ cron: '0 9 * * *', timezone: 'EST' }], 'exclude[0]'],
     [[{ cron: '0 9 * * *', tz: 'UTC' }], '"tz" is not an option of schedule "nightly": exclude[0]'],
     [[{ from: '2026-12-24T00:00:00Z' }], 'exclude[0].to'],
@@ -98,6 +104,7 @@ describe('a schedule', () => {
     ['an end that has passed', { every: '1d', endAt: '2020-01-01T00:00:00Z' }],
     ['a single instant that has passed', { at: '2020-01-01T00:00:00Z', endAt: '2020-06-01T00:00:00Z' }],
     ['a span that has passed', { every: '1h', startAt: '2020-01-01T00:00:00Z', endAt: '2020-02-01T00:00:00Z' }],
+    ['years left out that are over', { every: '1d', exclude: ['* * * 24 12 * 2020'] }],
     ['all of a month but one day left out', { every: '1s', exclude: ['* * 1-30 * *'] }],
     ['a single instant with a number of runs', { at: '2027-01-04T09:00:00Z', maxRuns: 1 }],
   ])('with %s is accepted: code goes on declaring what is over', (_, when) => {

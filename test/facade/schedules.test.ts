@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineJob, schedule } from '../../src/index.ts'
+import { coreOf } from '../../src/scheduler/core.ts'
 import { createTestEverytick, type TestEverytick } from '../../src/testing/test-everytick.ts'
 
 const noop = defineJob({ name: 'noop', run: () => {} })
@@ -272,5 +273,93 @@ describe('removing', () => {
     await t.app.schedules.upsertMany(['a', 'b'].map((key) => ({ ...hourly, key, workspace: 't_42' })))
     expect(await t.app.schedules.removeWorkspace('t_42')).toBe(2)
     expect((await t.app.schedules.list()).map(({ key }) => key)).toEqual(['hourly'])
+  })
+})
+
+describe('a schedule that is created paused', () => {
+  it.each([{ enabled: false }, { paused: true }])(
+    'fires nothing until it is resumed, and its ledger adds up: %j',
+    async (how) => {
+      await using t = await start()
+      const { schedules } = t.app
+      expect(await schedules.create({ ...hourly, ...how })).toMatchObject({ created: true, nextFireAt: null })
+      expect(await schedules.get('default', 'hourly')).toMatchObject({
+        nextFireAt: null,
+        paused: { reason: 'created paused', by: expect.any(String), until: null },
+      })
+      await t.advance('3h')
+      expect(t.runs()).toEqual([])
+      await schedules.resume('default', 'hourly')
+      await t.advance('1h')
+      expect(t.runs()).toHaveLength(1)
+      const report = await t.app.audit()
+      expect(report).toMatchObject({ ok: true, expected: 4, runs: 1, nonRuns: 3 })
+    },
+  )
+
+  it('fires by itself when its pause has an end, and keeps the state that people gave it', async () => {
+    await using t = await start()
+    const { schedules } = t.app
+    const paused = { reason: 'launch', until: '2027-05-01T02:30:00Z' }
+    await schedules.upsert({ ...hourly, paused })
+    await t.advanceTo('2027-05-01T03:00:10Z')
+    expect(t.runs()).toHaveLength(1)
+    await schedules.upsert({ ...hourly, paused: true })
+    expect((await schedules.get('default', 'hourly'))!.paused).toBeNull()
+    await expect(schedules.create({ ...hourly, key: 'both', paused: true, enabled: false })).rejects.toThrow(
+      'both given',
+    )
+  })
+})
+
+describe('lastFiredAt', () => {
+  it('is the nominal instant of the newest occurrence that has come and became a run', async () => {
+    await using t = await start()
+    const { schedules } = t.app
+    const last = async (key = 'hourly'): Promise<Date | null> => (await schedules.get('default', key))!.lastFiredAt
+    await schedules.upsert({ ...hourly, jitter: '10m' })
+    await schedules.upsert({ ...hourly, key: 'idle', paused: true })
+    expect(await last()).toBeNull()
+    await schedules.trigger('default', 'hourly')
+    // Planned ahead, and made by hand: none of them is an occurrence that has come.
+    await t.advanceTo('2027-05-01T00:59:55Z')
+    expect(await last()).toBeNull()
+    await t.advanceTo('2027-05-01T03:20:00Z')
+    expect(await last()).toEqual(new Date('2027-05-01T03:00:00Z'))
+    await schedules.pause('default', 'hourly')
+    await t.advance('2h')
+    expect(await last()).toEqual(new Date('2027-05-01T03:00:00Z'))
+    const listed = await schedules.list()
+    expect(listed.map(({ key, lastFiredAt }) => [key, lastFiredAt?.toISOString() ?? null])).toEqual([
+      ['hourly', '2027-05-01T03:00:00.000Z'],
+      ['idle', null],
+    ])
+  })
+})
+
+describe('a schedule that is over', () => {
+  it('is removed after its retention, its history answers by its id, and the ledger adds up before and after', async () => {
+    await using t = await createTestEverytick({
+      now: '2027-05-01T00:00:30Z',
+      jobs: [noop],
+      retention: { history: '90d', journal: '90d' },
+    })
+    const { schedules } = t.app
+    const { id } = await schedules.upsert({ key: 'once', at: '2027-05-01T01:00:00Z', job: noop })
+    await schedules.upsert({ key: 'thrice', every: '1h', maxRuns: 3, job: noop })
+    await schedules.upsert({ key: 'until', every: '1h', endAt: '2027-05-01T05:00:00Z', job: noop })
+    await schedules.upsert({ key: 'daily', every: '24h', job: noop })
+    const keys = async (): Promise<string[]> => (await schedules.list()).map(({ key }) => key)
+    const tidy = (): Promise<unknown> => t.store.upkeep.tidy(coreOf(t.app).settings.retention)
+    await t.advance('29d')
+    await tidy()
+    expect(await keys()).toEqual(['daily', 'once', 'thrice', 'until'])
+    expect(await t.app.audit()).toMatchObject({ ok: true })
+    await t.advance('3d')
+    await tidy()
+    expect(await keys()).toEqual(['daily'])
+    expect(await t.app.audit()).toMatchObject({ ok: true, schedules: 1 })
+    expect(await t.app.runs.list({ scheduleId: id })).toMatchObject([{ state: 'succeeded', schedule: { key: 'once' } }])
+    expect(await t.store.history.revisions(id)).toMatchObject([{ kind: 'removed', by: 'everytick' }])
   })
 })

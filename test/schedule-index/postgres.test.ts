@@ -1,6 +1,6 @@
 /** Holds the Postgres index to the suite, and to what only a server with several connections can break. */
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import {
   type BadRow,
   createPostgresScheduleIndex,
@@ -21,7 +21,6 @@ beforeAll(async () => {
   pool = new pg.Pool({ connectionString: database.url, max: 6 })
   // Dropping the database may cut off a connection that was already told to end.
   pool.on('error', () => {})
-  pool.on('error', () => {})
   await pool.query(scheduleIndexDdl('postgres'))
 })
 afterAll(async () => {
@@ -35,7 +34,8 @@ async function empty(): Promise<PostgresExecutor> {
 }
 
 createScheduleIndexConformanceTests('postgres', {
-  createIndex: async () => createPostgresScheduleIndex(await empty()),
+  // The suite writes hundreds of bad rows on purpose.
+  createIndex: async () => createPostgresScheduleIndex(await empty(), { onBadRow: () => {} }),
   cleanup: () => {},
 })
 
@@ -136,9 +136,25 @@ describe('the index in Postgres', () => {
     expect(await index.claimDue(NINE)).toEqual([row])
   })
 
-  it('says how to make the table where there is none', async () => {
+  it('creates its table at the first call that misses it, also when several processes do so at once', async () => {
+    await pool.query('create schema made')
+    const pools = Array.from({ length: 4 }, () => {
+      const made = new pg.Pool({ connectionString: database.url, max: 2, options: '-c search_path=made' })
+      made.on('error', () => {})
+      return made
+    })
+    onTestFinished(async () => {
+      await Promise.all(pools.map((each) => each.end()))
+    })
+    const indexes = pools.map((each) => createPostgresScheduleIndex(fromPgPool(each)))
+    await Promise.all(indexes.map((index, i) => index.upsert({ ...row, key: `k${i}` })))
+    const claims = await Promise.all(indexes.map((index) => index.claimDue(NINE)))
+    expect(claims.flat().length).toBe(4)
+  })
+
+  it('leaves the table to the caller with skipSchemaInit, and says how to create it', async () => {
     const bare = new pg.Pool({ connectionString: database.url, max: 1, options: '-c search_path=pg_temp' })
-    const index = createPostgresScheduleIndex(fromPgPool(bare))
+    const index = createPostgresScheduleIndex(fromPgPool(bare), { skipSchemaInit: true })
     try {
       await expect(index.claimDue(NINE)).rejects.toMatchObject({ code: 'SCHEMA_OUTDATED' })
       await expect(index.upsert(row)).rejects.toMatchObject({ code: 'SCHEMA_OUTDATED' })

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   type BadRow,
   createScheduleIndexConformanceTests,
@@ -38,16 +38,18 @@ async function file(): Promise<{ path: string; database: Database }> {
   return { path, database }
 }
 
+/** The suite writes hundreds of bad rows on purpose. */
+const QUIET = { onBadRow: () => {} }
 const paths = new WeakMap<ScheduleIndex, string>()
 
 createScheduleIndexConformanceTests('sqlite', {
   async createIndex() {
     const { path, database } = await file()
-    const index = createSQLiteScheduleIndex(database)
+    const index = createSQLiteScheduleIndex(database, QUIET)
     paths.set(index, path)
     return index
   },
-  createRival: async (index) => createSQLiteScheduleIndex(await connection(paths.get(index)!)),
+  createRival: async (index) => createSQLiteScheduleIndex(await connection(paths.get(index)!), QUIET),
   cleanup: () => {},
 })
 
@@ -106,9 +108,19 @@ describe('the index in SQLite', () => {
     expect(await index.claimDue(NINE)).toEqual([])
   })
 
-  it('says how to make the table where there is none, and works once it is made', async () => {
+  it('creates its table at the first call that misses it', async () => {
     const database = await connection(':memory:')
     const index = createSQLiteScheduleIndex(database)
+    expect(await index.claimDue(NINE)).toEqual([])
+    await index.upsert(row)
+    database.exec('drop table schedule_index')
+    await index.upsert(row)
+    expect(await index.claimDue(NINE)).toEqual([row])
+  })
+
+  it('leaves the table to the caller with skipSchemaInit, and says how to create it', async () => {
+    const database = await connection(':memory:')
+    const index = createSQLiteScheduleIndex(database, { skipSchemaInit: true })
     await expect(index.claimDue(NINE)).rejects.toMatchObject({ code: 'SCHEMA_OUTDATED' })
     database.exec(scheduleIndexDdl('sqlite'))
     await index.upsert(row)
@@ -127,6 +139,16 @@ describe('the index in SQLite', () => {
     expect(database.prepare('select next_fire_at from schedule_index').all()).toMatchObject([
       { next_fire_at: Number.MAX_SAFE_INTEGER },
     ])
+  })
+
+  it('logs a bad row when there is no listener for it', async () => {
+    const { database } = await file()
+    const index = createSQLiteScheduleIndex(database)
+    await index.upsert({ ...row, cron: '0 25 * * *' })
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    onTestFinished(() => warn.mockRestore())
+    expect(await index.claimDue(NINE)).toEqual([])
+    expect(warn.mock.calls).toEqual([[expect.stringMatching(/"digest" of user "ana" never fires: hour "25"/)]])
   })
 
   it('finds what is due by the index and without sorting', async () => {

@@ -43,6 +43,19 @@ describe('the alerter', () => {
     expect(looks()).toBe(5)
   })
 
+  it('says that it works again when every rule can be read after some could not', async () => {
+    const facts: string[] = []
+    coreOf(t.app).hub.onFact((fact) => {
+      if (fact.kind === 'engine.error' || fact.kind === 'engine.recovered') facts.push(`${fact.kind} ${fact.where}`)
+    })
+    const away = { ...t.store, stats: { ...t.store.stats, read: () => Promise.reject(new Error('away')) } }
+    await alerter.pass(away)
+    expect(new Set(facts)).toEqual(new Set(['engine.error alerter']))
+    t.clock.moveBy(15_000)
+    await alerter.pass(t.store)
+    expect(facts.at(-1)).toBe('engine.recovered alerter')
+  })
+
   it('lets the outside hear that it is well, as often as it was told to', async () => {
     await alerter.pass(t.store)
     expect((await outside.next()).method).toBe('GET')

@@ -30,13 +30,19 @@ export async function newRun(stage: Stage, { workspace = 'a', job = 'plain' } = 
   return body
 }
 
-/** A run that a worker holds, with its fence. */
-export async function heldRun(stage: Stage, workspace = 'a'): Promise<{ id: string; fence: number }> {
+export interface HeldRun {
+  readonly id: string
+  readonly fence: number
+  readonly claimId: string
+}
+
+/** A run that a worker holds, with its fence and claim. */
+export async function heldRun(stage: Stage, workspace = 'a'): Promise<HeldRun> {
   const queue = fresh()
   const { body } = await stage.ask('POST', '/runs', { body: { job: 'plain', workspace, queue } })
   const store = await stage.server.parts.core.store()
   const { runs } = await store.claims.claim({ workerId: 'w', leaseMs: 60_000, wanted: [{ queue, limit: 1 }] })
-  return { id: body.id, fence: runs[0]!.fence }
+  return { id: body.id, fence: runs[0]!.fence, claimId: runs[0]!.claimId! }
 }
 
 export async function failedRun(stage: Stage, workspace = 'a'): Promise<{ id: string }> {
@@ -136,6 +142,14 @@ export const CASES: Cases = {
       conflict: { path: `/runs/${other.id}/retry`, status: 409, code: 'RUN_NOT_FAILED' },
     }
   },
+  deleteRun: async (stage) => {
+    const { id } = await failedRun(stage)
+    const other = await newRun(stage)
+    return {
+      happy: { path: `/runs/${id}`, status: 204 },
+      conflict: { path: `/runs/${other.id}`, status: 409, code: 'RUN_NOT_FINISHED' },
+    }
+  },
   completeRun: async (stage) => {
     const { id, fence } = await heldRun(stage)
     const path = `/runs/${id}/complete`
@@ -144,6 +158,7 @@ export const CASES: Cases = {
       conflict: { path, body: { fence, outcome: 'failed' }, status: 409, code: 'LEASE_LOST' },
     }
   },
+  listAllBackfills: async (stage) => happy(`/backfills?id=${(await newBackfill(stage)).slice(0, 8)}&workspace=a`),
   getBackfill: async (stage) => happy(`/backfills/${await newBackfill(stage)}`),
   cancelBackfill: async (stage) => happy(`/backfills/${await newBackfill(stage)}/cancel`),
   listQueues: async () => happy('/queues'),
@@ -160,6 +175,19 @@ export const CASES: Cases = {
   drainWorker: async (stage) => happy(`/workers/${await newWorker(stage)}/drain`, 202),
   listJobs: async () => happy('/jobs'),
   listLocks: async () => happy('/locks'),
+  runCleanup: async (stage) => {
+    await stage.ask('POST', '/runs', { body: { job: 'plain', delay: '1h', idempotencyKey: fresh() } })
+    return happy('/cleanup', 200, { body: { retention: { idempotency: '0ms' } } })
+  },
+  releaseLock: async (stage) => {
+    const name = fresh()
+    const { locks } = await stage.server.parts.core.store()
+    const lock = await locks.acquire(`user:${name}`, 'app-1 call-1', 60_000)
+    return {
+      happy: { path: `/locks/${name}/release`, status: 200, body: { fence: lock!.fence } },
+      conflict: { path: '/locks/none/release', status: 404, code: 'LOCK_NOT_FOUND' },
+    }
+  },
   explainTiming: async () =>
     happy('/explain', 200, { body: { cron: '30 2 * * *', timezone: 'Europe/Berlin', jitter: '5m' } }),
   followEvents: async () => happy('/events?types=run.*', 200),

@@ -112,7 +112,7 @@ describe('an address that is not public', () => {
     'localhost',
   ])('is not reached when it is written as %s', async (host) => {
     const url = inbox.url.replace('127.0.0.1', host)
-    const refusal = { ok: false, error: 'the name leads to an address that is not public' }
+    const refusal = { ok: false, error: expect.stringContaining('the name leads to an address that is not public') }
     expect(await send({ kind: 'webhook', url, secret: SECRET }, one, false)).toEqual(refusal)
     expect(await send({ kind: 'slack', url }, one, false)).toEqual(refusal)
     expect(inbox.heard).toEqual([])
@@ -121,8 +121,17 @@ describe('an address that is not public', () => {
   it('is not reached as a mail server either', async () => {
     const config = { kind: 'email', host: '127.0.0.1', port: 25, secure: false, from: 'a@b.c', to: ['d@e.f'] } as const
     expect(await send({ ...config, user: null, password: null }, one, false)).toMatchObject({
-      error: 'the name leads to an address that is not public',
+      error: expect.stringMatching(/not public: .*--private-channels/),
     })
+  })
+
+  it('that no switch opens is refused without naming one', async () => {
+    const url = 'http://169.254.169.254/latest'
+    for (const allowed of [false, true])
+      expect(await send({ kind: 'webhook', url, secret: SECRET }, one, allowed)).toEqual({
+        ok: false,
+        error: 'the name leads to an address that is not public',
+      })
   })
 
   it('is reached as the heartbeat that whoever starts the server chose', async () => {

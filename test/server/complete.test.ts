@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCompletionKey } from '../../src/engine/completion-key.ts'
 import { completionTokenOf } from '../../src/run/completion-token.ts'
 import { handler } from '../../src/server.ts'
-import { heldRun } from './cases.ts'
+import { type HeldRun, heldRun } from './cases.ts'
 import { openStage, STORES, type Stage } from './stage.ts'
 
 describe.each(STORES)('completing a run on %s', (store) => {
@@ -14,9 +14,9 @@ describe.each(STORES)('completing a run on %s', (store) => {
   afterAll(() => stage[Symbol.asyncDispose]())
 
   const storeOf = () => stage.server.parts.core.store()
-  const tokenOf = async ({ id, fence }: { id: string; fence: number }): Promise<string> => {
+  const tokenOf = async ({ id, fence, claimId }: HeldRun): Promise<string> => {
     const { documents } = await storeOf()
-    return completionTokenOf(await createCompletionKey(() => documents)(), { runId: id, fence })
+    return completionTokenOf(await createCompletionKey(() => documents)(), { runId: id, fence, claimId })
   }
   /** A run that was handed over, with its token. */
   async function handed(workspace = 'a') {
@@ -37,6 +37,16 @@ describe.each(STORES)('completing a run on %s', (store) => {
       })
       expect((await stage.ask('GET', `/runs/${id}`)).body).toMatchObject({ result: { rows: 7 }, fence })
     }
+  })
+
+  it('refuses a result with a NUL or half of a surrogate pair, and leaves the run to be completed', async () => {
+    const { id, path, token } = await handed()
+    for (const broken of ['a\0b', 'a\ud83db']) {
+      const { status, body } = await stage.ask('POST', path, { as: token, body: { ...DONE, result: { broken } } })
+      expect([status, body.code]).toEqual([422, 'JSON_INVALID'])
+    }
+    expect((await stage.ask('GET', `/runs/${id}`)).body).toMatchObject({ state: 'running', result: null })
+    expect((await stage.ask('POST', path, { as: token, body: DONE })).status).toBe(200)
   })
 
   it('shows whoever has only a token no more than a reader sees', async () => {

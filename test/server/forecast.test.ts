@@ -132,6 +132,8 @@ describe('a simulation over HTTP', () => {
 
   it.each([
     [{ cron: '* * * *' }, 'CRON_FIELDS'],
+    [{ cron: '0 0 30 2 *' }, 'CRON_NEVER'],
+    [{ cron: '@reboot' }, 'CRON_MACRO'],
     [{ every: '1m', from: SPAN.to, to: SPAN.from }, 'OPTION_INVALID'],
     [{ every: '1m', from: SPAN.from, to: '2057-01-01T00:00:00Z' }, 'OPTION_INVALID'],
     [{ every: '1m', durations: 'long' }, 'DURATION_INVALID'],
@@ -141,6 +143,15 @@ describe('a simulation over HTTP', () => {
     [{}, 'OPTION_INVALID'],
   ])('refuses %j', async (body, code) => {
     const answer = await stage.ask('POST', '/simulate', { body })
+    expect([answer.status, answer.body.code]).toEqual([422, code])
+  })
+
+  it.each([
+    ['0 0 30 2 *', 'CRON_NEVER'],
+    ['0 0 9 1 1 * 2020', 'CRON_NEVER'],
+    ['@reboot', 'CRON_MACRO'],
+  ])('makes no schedule of %s, which never fires', async (cron, code) => {
+    const answer = await stage.ask('POST', '/schedules', { body: { key: 'never', job: 'plain', cron } })
     expect([answer.status, answer.body.code]).toEqual([422, code])
   })
 

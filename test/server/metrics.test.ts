@@ -3,10 +3,11 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { defineJob, schedule } from '../../src/index.ts'
 import type { Core } from '../../src/scheduler/core.ts'
+import { createCounters } from '../../src/scheduler/counters.ts'
 import { eventHub } from '../../src/scheduler/events.ts'
 import { type EverytickOptions, readSettings } from '../../src/scheduler/settings.ts'
 import { syncSchedules } from '../../src/scheduler/sync.ts'
-import { createMetrics, type Metrics } from '../../src/server/metrics/metrics.ts'
+import { fleetMetrics, type Metrics } from '../../src/server/metrics/metrics.ts'
 import type { Store } from '../../src/store/contract/store.ts'
 import { uuidGenerator } from '../../src/uuid.ts'
 import { OPEN_PLACES, type OpenPlace } from '../facade/open-places.ts'
@@ -48,10 +49,16 @@ async function stage(
   const { timers } = clock
   const settings = readSettings({ jobs: [good, bad], logger, ...given, store })
   const hub = eventHub(logger)
-  const rest = { newId: uuidGenerator(clock), onStop: () => () => {} }
-  const core: Core = { settings, clock, timers, hub, store: async () => seen(store), ...rest }
+  const counters = createCounters({ jobs: settings.ownJobs.keys(), queues: Object.keys(settings.queues) })
+  hub.onFact(counters.count)
+  const core: Core = {
+    ...{ settings, clock, timers, hub, counters, newId: uuidGenerator(clock), onStop: () => () => {} },
+    store: async () => seen(store),
+    slots: () => engine?.slots() ?? [],
+    isRunning: () => engine !== null,
+  }
   await syncSchedules({ ...core, store: async () => store })
-  const metrics = createMetrics(core, new AbortController().signal)
+  const metrics = fleetMetrics(core)
   const { ownJobs: jobs, queues, leaseMs, lookaheadMs, retention } = settings
   const made = createEngine({
     ...{ store, clock, timers, jobs, queues, leaseMs, lookaheadMs, retention, roles: ['scheduler', 'worker'] },
@@ -105,6 +112,11 @@ describe.each(OPEN_PLACES)('a scrape on %s', (name, open) => {
       everytick_orphaned_rows: 0,
       everytick_quarantined_schedules: 0,
       everytick_double_fires_total: 0,
+      // Those of the five minutes that are over; the last two ended after them.
+      'everytick_fleet_runs_total{outcome="succeeded"}': 4,
+      'everytick_fleet_runs_total{outcome="failed"}': 4,
+      'everytick_fleet_non_runs_total{outcome="missed"}': 0,
+      everytick_fleet_attempts_total: 8,
       everytick_clock_skew_seconds: 0,
       everytick_planner_leadership_changes_total: 1,
     }
@@ -114,6 +126,17 @@ describe.each(OPEN_PLACES)('a scrape on %s', (name, open) => {
     expect(values.get('everytick_store_bytes')).toBeGreaterThan(0)
     expect(values.has('everytick_dead_tuples')).toBe(name === 'Postgres')
     expect(values.has('everytick_pool_connections{state="used"}')).toBe(name === 'Postgres')
+  })
+
+  it('does not count its own questions among the connections in use', async () => {
+    place = await open(START)
+    const { read, sleep } = await stage({})
+    for (let scrape = 0; scrape < 5; scrape++) {
+      const values = await read()
+      const pool = ['used', 'waiting'].map((state) => values.get(`everytick_pool_connections{state="${state}"}`))
+      expect(pool).toEqual(name === 'Postgres' ? [0, 0] : [undefined, undefined])
+      await sleep(5000)
+    }
   })
 
   it('tells how far planning is behind while nobody plans, that occurrences are open, and what was missed after', async () => {

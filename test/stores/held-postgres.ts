@@ -16,14 +16,12 @@ export async function heldPostgres(client: pg.Client, { schema, admin }: Surroun
   const { rows } = await client.query('select pg_backend_pid() as pid')
   await client.query('begin')
   let ended = false
-  const pool: Pool = {
-    connect: async () => ({
-      query: async (config) => (ENDS_OR_BEGINS.test(config.text) ? { rows: [] } : client.query(config)),
-      on: () => {},
-      off: () => {},
-      release: () => {},
-    }),
+  const held: Awaited<ReturnType<Pool['connect']>> = {
+    query: async (config) => (ENDS_OR_BEGINS.test(config.text) ? { rows: [] } : client.query(config)),
+    on: () => {},
+    release: () => {},
   }
+  const pool: Pool = { connect: async () => held }
   const end = async (how: string): Promise<void> => {
     ended = true
     await client.query(how)

@@ -1,5 +1,7 @@
 /** A SQLite store stopped inside one transaction: the real verbs on a connection that never commits by itself. */
+
 import { setImmediate as afterIo } from 'node:timers/promises'
+import { NO_FAILOVERS } from '../../src/store/contract/failovers.ts'
 import { appStore } from '../../src/store/sqlite/apps.ts'
 import { auditLogStore } from '../../src/store/sqlite/audit-log.ts'
 import { backfillStore } from '../../src/store/sqlite/backfills.ts'
@@ -12,6 +14,7 @@ import { historyStore } from '../../src/store/sqlite/history.ts'
 import { laneStore } from '../../src/store/sqlite/lanes.ts'
 import { lockStore } from '../../src/store/sqlite/locks.ts'
 import { logStore } from '../../src/store/sqlite/logs.ts'
+import { monitoringStore } from '../../src/store/sqlite/monitoring.ts'
 import { planningStore } from '../../src/store/sqlite/planning.ts'
 import { queueStore } from '../../src/store/sqlite/queues.ts'
 import { runStore } from '../../src/store/sqlite/runs.ts'
@@ -54,11 +57,13 @@ export async function heldSqlite({ path, clock }: { path: string; clock: Clock }
       history: historyStore(connection),
       locks: lockStore(connection, clock),
       workers: workerStore(connection, clock),
+      failovers: NO_FAILOVERS,
       documents: documentStore(connection, clock),
       auditLog: auditLogStore(connection, clock),
       logs: logStore(connection, clock),
       feed: feedStore(connection),
       stats: statsStore(connection, clock),
+      monitoring: monitoringStore(connection),
       upkeep: upkeepStore(connection, clock),
       wake,
       now: async () => clock.now(),

@@ -8,7 +8,7 @@ import { heldPostgres } from './held-postgres.ts'
 
 const SCHEMA = 'conformance'
 const TABLES =
-  'schedules cursors runs leases shared_queues history non_runs journal idempotency locks workers revisions queues backfills apps documents audit_log logs stats'.split(
+  'schedules cursors runs leases shared_queues history non_runs journal idempotency locks workers revisions queues backfills apps documents audit_log logs stats deleted_runs'.split(
     ' ',
   )
 /** The clock of the database, turned into one that stands still until it is moved. */

@@ -1,12 +1,10 @@
-/** Holds the SQLite store to the contract: on a file, with a clock of the test's own; once as it is, and once with all lists packed. */
+/** Holds the SQLite store to the contract: on a file, with a clock of the test's own. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { openSqlite, type SqliteStore } from '../../src/sqlite.ts'
-import { connect } from '../../src/store/sqlite/connection.ts'
 import { openDatabase, type Value } from '../../src/store/sqlite/driver.ts'
-import { storeOn } from '../../src/store/sqlite/store.ts'
 import { type HeldStore, type OpenTransaction, type StoreHarness, storeConformance } from '../../src/testing.ts'
 import { heldSqlite } from './held-sqlite.ts'
 
@@ -21,8 +19,7 @@ interface Opened {
 const opened = new WeakMap<SqliteStore, Opened>()
 let files = 0
 
-/** `packFrom` is how many runs a list must have to be packed, where that is not to be the usual. */
-const harness = (packFrom?: number): StoreHarness<SqliteStore> => ({
+const harness: StoreHarness<SqliteStore> = {
   async open() {
     const clock = {
       at: Date.parse('2026-11-15T12:00:00.123Z'),
@@ -30,11 +27,7 @@ const harness = (packFrom?: number): StoreHarness<SqliteStore> => ({
       elapsed: () => clock.at,
     }
     const path = join(folder, `${(files += 1)}.db`)
-    let store = await openSqlite({ path, clock })
-    if (packFrom !== undefined) {
-      await store.close()
-      store = storeOn(await connect({ path, busyTimeoutMs: 5000 }), { path, clock, packFrom })
-    }
+    const store = await openSqlite({ path, clock })
     opened.set(store, { path, clock })
     return store
   },
@@ -57,7 +50,6 @@ const harness = (packFrom?: number): StoreHarness<SqliteStore> => ({
   },
   hold: (store): Promise<HeldStore> => heldSqlite(opened.get(store)!),
   absent: { parallel: 'SQLite lets in one writer at a time, so that a claim waits for any write under way' },
-})
+}
 
-storeConformance<SqliteStore>('sqlite', harness())
-storeConformance<SqliteStore>('sqlite, where every list is packed', harness(1))
+storeConformance<SqliteStore>('sqlite', harness)

@@ -10,6 +10,8 @@ type Text = fc.Arbitrary<string>
 interface FieldShape {
   readonly low: number
   readonly high: number
+  /** The largest step that reaches a second value. */
+  readonly step?: number
   readonly spell?: (value: number) => Text
 }
 
@@ -27,17 +29,19 @@ const SHAPES = {
   hour: { low: 0, high: 23 },
   dayOfMonth: { low: 1, high: 31 },
   month: { low: 1, high: 12, spell: named(MONTHS, 1) },
-  weekday: { low: 0, high: 7, spell: named(WEEKDAYS, 0) },
+  weekday: { low: 0, high: 7, step: 6, spell: named(WEEKDAYS, 0) },
 } as const satisfies Record<string, FieldShape>
 
 const spelled = (shape: FieldShape, value: number): Text =>
   shape.spell?.(value) ??
   fc.oneof({ weight: 9, arbitrary: fc.constant(String(value)) }, fc.constant(`0${value}`.slice(-2)))
 
+const mostStep = ({ low, high, step = high - low }: FieldShape): number => step
+
 /** A number, a range or a stepped one of them. */
 function item(shape: FieldShape): Text {
   const number = fc.integer({ min: shape.low, max: shape.high })
-  const step = fc.integer({ min: 1, max: shape.high - shape.low })
+  const step = fc.integer({ min: 1, max: mostStep(shape) })
   const single = number.chain((value) => spelled(shape, value))
   const range = fc
     .tuple(number, number)
@@ -72,8 +76,8 @@ const list = (of: Text): Text =>
 const stars = (shape: FieldShape): Text =>
   fc.oneof(
     { weight: 2, arbitrary: fc.constant('*') },
-    { weight: 1, arbitrary: fc.integer({ min: 1, max: shape.high - shape.low }).map((step) => `*/${step}`) },
-    { weight: 1, arbitrary: fc.tuple(fc.constantFrom('*', '*/2', '*/7'), item(shape)).map((parts) => parts.join(',')) },
+    { weight: 1, arbitrary: fc.integer({ min: 1, max: mostStep(shape) }).map((step) => `*/${step}`) },
+    { weight: 1, arbitrary: fc.tuple(fc.constantFrom('*', '*/2', '*/6'), item(shape)).map((parts) => parts.join(',')) },
     { weight: 1, arbitrary: item(shape).map((first) => `${first},*/5`) },
   )
 
@@ -84,6 +88,7 @@ function field(shape: FieldShape, starWeight: number): Text {
 const dayOfMonthSpecial = fc.oneof(
   fc.constantFrom('L', 'LW', '31W', '1W', '30W', '29W', 'l', 'lw', '15w'),
   fc.integer({ min: 1, max: 30 }).map((before) => `L-${before}`),
+  fc.integer({ min: 0, max: 30 }).map((before) => `L-${before}W`),
   fc.integer({ min: 1, max: 31 }).map((day) => `${day}W`),
 )
 const weekdaySpecial = fc
@@ -92,6 +97,7 @@ const weekdaySpecial = fc
   .chain((day) =>
     fc.oneof(
       fc.constant(`${day}L`),
+      fc.constant(`${day}#L`),
       fc.integer({ min: 1, max: 5 }).map((nth) => `${day}#${nth}`),
     ),
   )
@@ -102,11 +108,15 @@ const dayOfMonth = fc.oneof(
   { weight: 4, arbitrary: dayOfMonthSpecial },
   { weight: 2, arbitrary: list(fc.oneof(dayOfMonthSpecial, item(SHAPES.dayOfMonth))) },
 )
-const weekday = fc.oneof(
-  { weight: 12, arbitrary: fc.constantFrom('*', '*', '*', '?') },
+const chosenWeekday = fc.oneof(
   { weight: 8, arbitrary: field(SHAPES.weekday, 2) },
   { weight: 4, arbitrary: weekdaySpecial },
   { weight: 2, arbitrary: list(fc.oneof(weekdaySpecial, item(SHAPES.weekday))) },
+)
+const weekday = fc.oneof(
+  { weight: 12, arbitrary: fc.constantFrom('*', '*', '*', '?') },
+  { weight: 12, arbitrary: chosenWeekday },
+  { weight: 2, arbitrary: chosenWeekday.map((text) => `+${text}`) },
 )
 const month = fc.oneof({ weight: 4, arbitrary: fc.constant('*') }, { weight: 1, arbitrary: field(SHAPES.month, 3) })
 /** Clock changes happen at night, so the hours of the night come up more often. */
@@ -122,9 +132,16 @@ const joined = (...fields: Text[]): Text =>
     .map(([parts, blank]) => parts.join(blank))
     .filter((expression) => expression.length <= 256)
 
-const macro = fc
-  .constantFrom('@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly')
-  .chain((name) => fc.constantFrom(name, name.toUpperCase()))
+const macro = fc.constantFrom(
+  '@yearly',
+  '@annually',
+  '@monthly',
+  '@weekly',
+  '@daily',
+  '@midnight',
+  '@hourly',
+  '@every_minute',
+)
 
 /** Five fields or a macro: nothing finer than a minute. */
 export const minuteExpression: Text = fc.oneof(
@@ -137,11 +154,33 @@ export const rareExpression: Text = joined(
   fc.constant('0'),
   fc.constant('0'),
   fc.oneof(
-    fc.constantFrom('29', '30', '31', '29W', '30W', '31W', 'L', 'LW', '*', '*/29', '*/30', '?'),
+    fc.constantFrom('29', '30', '31', '29W', '30W', '31W', 'L', 'LW', 'L-28W', '*', '*/29', '*/30', '?'),
     dayOfMonthSpecial,
   ),
-  fc.oneof(fc.constantFrom('2', 'FEB', '2,4', '4,6,9,11', '2/12', '*'), month),
-  fc.oneof(fc.constantFrom('*', '*', '*/7', '*/6', '*/4', '?'), weekdaySpecial),
+  fc.oneof(fc.constantFrom('2', 'FEB', '2,4', '4,6,9,11', '2/11', '*'), month),
+  fc.oneof(fc.constantFrom('*', '*', '*/6', '*/4', '?', '+6'), weekdaySpecial),
+)
+
+const year = fc.integer({ min: 1970, max: 2199 })
+const span = fc
+  .tuple(year, fc.integer({ min: 0, max: 60 }))
+  .map(([from, more]) => `${from}-${Math.min(2199, from + more)}`)
+const yearStep = fc.integer({ min: 1, max: 229 })
+const yearItem = fc.oneof(
+  year.map(String),
+  span,
+  fc.tuple(fc.oneof(span, year.map(String), fc.constant('1970-2199')), yearStep).map((parts) => parts.join('/')),
+)
+/** Seven fields: a minute of a day in the years listed. */
+export const yearExpression: Text = joined(
+  fc.constantFrom('0', '30'),
+  fc.constantFrom('0', '30', '*/30'),
+  ...calendar,
+  fc.oneof(
+    fc.constant('*'),
+    fc.integer({ min: 1, max: 4 }).map((step) => `*/${step}`),
+    list(yearItem),
+  ),
 )
 
 const hashed = (shape: FieldShape, plain: Text): Text => {
@@ -174,4 +213,5 @@ export const anyExpression: Text = fc.oneof(
   { weight: 6, arbitrary: minuteExpression },
   { weight: 3, arbitrary: secondExpression },
   { weight: 1, arbitrary: hashExpression },
+  { weight: 2, arbitrary: yearExpression },
 )

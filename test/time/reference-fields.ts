@@ -4,8 +4,10 @@ export interface ReferenceFields {
   readonly second: ReadonlySet<number>
   readonly minute: ReadonlySet<number>
   readonly hour: ReadonlySet<number>
-  /** The second, minute or hour field contains a star: natural instants only. */
+  /** The second, minute or hour field contains a star: both passes of a repeated hour run. */
   readonly elapsedLike: boolean
+  /** The hour field contains a star: natural instants only, whatever `dst` says. */
+  readonly starredHour: boolean
   /** Only minutes are named, so that a walk by minutes sees everything. */
   readonly wholeMinutes: boolean
   /** Whether the calendar day (month 1-12) is one of the expression's. */
@@ -22,6 +24,8 @@ const MACROS: Readonly<Record<string, string>> = {
   '@daily': '0 0 * * *',
   '@midnight': '0 0 * * *',
   '@hourly': '0 * * * *',
+  '@every_minute': '* * * * *',
+  '@every_second': '* * * * * *',
 }
 
 export const daysIn = (year: number, month: number): number => new Date(Date.UTC(year, month, 0)).getUTCDate()
@@ -64,6 +68,10 @@ function dayOfMonthItem(item: string, year: number, month: number): number[] {
   const end = daysIn(year, month)
   if (item === 'l') return [end]
   if (item === 'lw') return [nearestWorkingDay(year, month, end)!]
+  if (item.startsWith('l-') && item.endsWith('w')) {
+    const wanted = end - Number(item.slice(2, -1))
+    return wanted < 1 ? [] : [nearestWorkingDay(year, month, wanted)!]
+  }
   if (item.startsWith('l-')) return [end - Number(item.slice(2))]
   if (item.endsWith('w')) return [nearestWorkingDay(year, month, Number(item.slice(0, -1))) ?? 0]
   return numbers(item, 1, 31)
@@ -74,7 +82,9 @@ function weekdayItem(item: string, year: number, month: number): number[] {
   const [weekday = '', nth] = item.split('#')
   for (let day = 1; day <= daysIn(year, month); day += 1) {
     const today = weekdayOf(year, month, day)
-    if (nth !== undefined) {
+    if (nth === 'l') {
+      if (today === Number(weekday) % 7 && day + 7 > daysIn(year, month)) days.push(day)
+    } else if (nth !== undefined) {
       if (today === Number(weekday) % 7 && Math.ceil(day / 7) === Number(nth)) days.push(day)
     } else if (item.endsWith('l')) {
       if (today === Number(item.slice(0, -1)) % 7 && day + 7 > daysIn(year, month)) days.push(day)
@@ -89,11 +99,13 @@ export function readFields(expression: string): ReferenceFields {
   const text = expression.trim().toLowerCase()
   const fields = (MACROS[text] ?? text).split(/\s+/)
   if (fields.length === 5) fields.unshift('0')
-  const [second = '', minute = '', hour = '', dayOfMonth = '', monthText = '', weekdayText = ''] = fields
+  const [second = '', minute = '', hour = '', dayOfMonth = '', monthText = '', weekdayText = '', yearText = '*'] =
+    fields
+  const years = yearText === '*' ? undefined : set(yearText, 1970, 2199)
   const months = set(unnamed(monthText, MONTHS, 1), 1, 12)
   // A range may close on Sunday by name: FRI-SUN is 5-7.
-  const weekday = unnamed(weekdayText.replaceAll('-sun', '-7'), WEEKDAYS, 0)
-  const starred = /^[*?]/.test(dayOfMonth) || /^[*?]/.test(weekday)
+  const weekday = unnamed(weekdayText.replace(/^\+/, '').replaceAll('-sun', '-7'), WEEKDAYS, 0)
+  const starred = /^[*?]/.test(dayOfMonth) || /^[*?+]/.test(weekdayText)
   const calendar = new Map<number, ReadonlySet<number>>()
 
   /** The days of one month; remembered, because a walk asks for the same month again and again. */
@@ -117,7 +129,8 @@ export function readFields(expression: string): ReferenceFields {
     minute: set(minute, 0, 59),
     hour: set(hour, 0, 23),
     elapsedLike: `${second}${minute}${hour}`.includes('*'),
+    starredHour: hour.includes('*'),
     wholeMinutes: second === '0',
-    day: (year, month, day) => daysOf(year, month).has(day),
+    day: (year, month, day) => (years?.has(year) ?? true) && daysOf(year, month).has(day),
   }
 }

@@ -97,7 +97,7 @@ function chosenPasses(passes: readonly number[], fold: ReferenceDst['fold']): re
   return fold === 'second' ? passes.slice(-1) : passes.slice(0, 1)
 }
 
-/** Rules 2, 4 and 6: each listed wall time of each listed day, where the clock shows it once, twice or never. */
+/** Rules 1, 2, 4 and 6: each listed wall time of each listed day, where the clock shows it once, twice or never. */
 function wallClock(fields: ReferenceFields, seen: Walk, dst: ReferenceDst): number[] {
   const passes = new Map<number, number[]>()
   seen.walls.forEach((wall, index) => {
@@ -109,7 +109,8 @@ function wallClock(fields: ReferenceFields, seen: Walk, dst: ReferenceDst): numb
   const found = new Set<number>()
   for (const [wall, instants] of passes) {
     if (!onListedDay(fields, wall)) continue
-    for (const instant of chosenPasses(instants, dst.fold ?? 'first')) found.add(instant)
+    for (const instant of chosenPasses(instants, dst.fold ?? (fields.elapsedLike ? 'both' : 'first')))
+      found.add(instant)
   }
   for (const gap of seen.gaps) {
     if (gap.firstAfter - gap.firstMissing > CLOCK_CHANGE || dst.gap === 'skip') continue
@@ -124,7 +125,7 @@ export function reference(expression: string, zone: ZoneTable, dst: ReferenceDst
   const fields = readFields(expression)
   const within = (from: number, to: number): number[] => {
     const seen = walk(zone, from - MARGIN, to + MARGIN, fields.wholeMinutes)
-    const found = fields.elapsedLike ? natural(fields, seen) : wallClock(fields, seen, dst)
+    const found = fields.starredHour ? natural(fields, seen) : wallClock(fields, seen, dst)
     return found.filter((instant) => instant >= from && instant < to)
   }
   /** No zone is more than a day away from UTC, so an empty neighbourhood of days needs no walk. */

@@ -24,6 +24,22 @@ const YEAR_2026: readonly (readonly [expression: string, meaning: string, days: 
   ['0 0 31W * *', 'never leaving it forwards, short months skipped', '1-30 3-31 5-29 7-31 8-31 10-30 12-31'],
   ['0 0 30W * *', 'February skipped', '1-30 3-30 4-30 5-29 6-30 7-30 8-31 9-30 10-30 11-30 12-30'],
   ['0 0 LW * *', 'the last working day', '1-30 2-27 3-31 4-30 5-29 6-30 7-31 8-31 9-30 10-30 11-30 12-31'],
+  [
+    '0 0 L-3W * *',
+    'the working day nearest three days before the last',
+    '1-28 2-25 3-27 4-27 5-28 6-26 7-28 8-28 9-28 10-28 11-27 12-28',
+  ],
+  ['0 0 L-30W * *', 'nearest the first of a long month', '1-1 3-2 5-1 7-1 8-3 10-1 12-1'],
+  ['0 0 L-0W * *', 'the last working day', '1-30 2-27 3-31 4-30 5-29 6-30 7-31 8-31 9-30 10-30 11-30 12-31'],
+  ['0 0 * * FRI#L', 'the last Friday', '1-30 2-27 3-27 4-24 5-29 6-26 7-31 8-28 9-25 10-30 11-27 12-25'],
+  ['0 0 * * 5#l', 'the last Friday', '1-30 2-27 3-27 4-24 5-29 6-26 7-31 8-28 9-25 10-30 11-27 12-25'],
+  ['0 0 1 * +MON', 'a first that is a Monday', '6-1'],
+  ['0 0 13 * +fri,SAT', 'a 13th that is a Friday or Saturday', '2-13 3-13 6-13 11-13'],
+  ['0 0 * 2 +MON', 'every Monday, the day of month being free', '2-2 2-9 2-16 2-23'],
+  ['0 0 0 1 1 * 2025-2027', 'the years listed', '1-1'],
+  ['0 0 0 1 2 * 1970-2199/2', 'even years', '2-1'],
+  ['0 0 0 1 2 * 1971/2', 'odd years', ''],
+  ['0 0 0 1 3 * *', 'any year', '3-1'],
   ['0 0 * * 5L', 'the last Friday', '1-30 2-27 3-27 4-24 5-29 6-26 7-31 8-28 9-25 10-30 11-27 12-25'],
   ['0 0 * * 5#2', 'the second Friday', '1-9 2-13 3-13 4-10 5-8 6-12 7-10 8-14 9-11 10-9 11-13 12-11'],
   ['0 0 * * FRI#5', 'a fifth Friday where there is one', '1-30 5-29 7-31 10-30'],
@@ -55,6 +71,30 @@ describe('days of the calendar', () => {
     ])
     expect(parseCron('0 0 29 2 *').prev(new Date('2104-02-29T00:00:00Z'))).toEqual(new Date('2096-02-29T00:00:00Z'))
     expect(firesAfter('0 0 L 2 *', '2023-12-01T00:00:00Z', 2)).toEqual(['2024-02-29T00:00:00Z', '2025-02-28T00:00:00Z'])
+  })
+})
+
+describe('years', () => {
+  const timing = parseCron('0 0 12 1 6 * 2020,2024-2026,2190')
+  const iso = (date: Date | null): string | undefined => date?.toISOString().slice(0, 10)
+
+  it('are met in both directions, and there is nothing beyond them', () => {
+    expect(iso(timing.next(new Date('2026-06-01T12:00:00Z')))).toBe('2190-06-01')
+    expect(timing.next(new Date('2190-06-01T12:00:00Z'))).toBeNull()
+    expect(iso(timing.prev(new Date('2190-06-01T12:00:00Z')))).toBe('2026-06-01')
+    expect(iso(timing.prev(new Date('2024-06-01T12:00:00Z')))).toBe('2020-06-01')
+    expect(timing.prev(new Date('2020-06-01T12:00:00Z'))).toBeNull()
+  })
+
+  it('are counted without walking', () => {
+    expect(timing.count(new Date(0), new Date('2200-01-01T00:00:00Z'))).toBe(5)
+    expect(timing.count(new Date('2024-06-01T12:00:00Z'), new Date('2026-06-01T12:00:00Z'))).toBe(2)
+    expect(parseCron('* * * * * * 2028').count(new Date(0), new Date(8e12))).toBe(366 * 86_400)
+  })
+
+  it('stand among the fields only where they were written', () => {
+    expect(timing.fields.year).toEqual({ text: '2020,2024-2026,2190', values: [2020, 2024, 2025, 2026, 2190] })
+    expect(parseCron('0 12 1 6 *').fields).not.toHaveProperty('year')
   })
 })
 
@@ -120,6 +160,11 @@ describe('times of day', () => {
     ['@weekly', '2026-03-01T00:00:00Z', ['2026-03-08T00:00:00Z', '2026-03-15T00:00:00Z']],
     ['@daily', '2026-12-30T00:00:00Z', ['2026-12-31T00:00:00Z', '2027-01-01T00:00:00Z']],
     ['@midnight', '2026-12-30T00:00:00Z', ['2026-12-31T00:00:00Z', '2027-01-01T00:00:00Z']],
+    ['@every_minute', '2026-12-31T23:59:00Z', ['2027-01-01T00:00:00Z', '2027-01-01T00:01:00Z']],
+    ['@every_second', '2026-12-31T23:59:59Z', ['2027-01-01T00:00:00Z', '2027-01-01T00:00:01Z']],
+    ['0 0 0 29 2 * 2096,2196', '2026-01-01T00:00:00Z', ['2096-02-29T00:00:00Z', '2196-02-29T00:00:00Z']],
+    ['0 0 0 1 1 * */100', '2026-01-01T00:00:00Z', ['2070-01-01T00:00:00Z', '2170-01-01T00:00:00Z']],
+    ['59 59 23 31 12 * 2026-2027', '2026-12-01T00:00:00Z', ['2026-12-31T23:59:59Z', '2027-12-31T23:59:59Z']],
     ['@hourly', '2026-12-31T22:30:00Z', ['2026-12-31T23:00:00Z', '2027-01-01T00:00:00Z']],
   ]
   it.each(TIMES)('%s after %s', (expression, instant, expected) => {

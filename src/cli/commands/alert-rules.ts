@@ -1,8 +1,10 @@
 /** `everytick alert-rules`: when something counts as wrong; what can be set about a kind of rule is judged by the server. */
 import { answer } from '../answer.ts'
-import { segment } from '../backend.ts'
+import { type Backend, segment } from '../backend.ts'
 import { type ChangeOptions, change } from '../change.ts'
+import { findAmong, findId } from '../find-id.ts'
 import { type Io, withBackend } from '../io.ts'
+import { ALERT_RULES, CHANNELS } from '../kinds.ts'
 import { rowsText } from '../print.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -48,15 +50,26 @@ const settingsText = (settings: Rule['settings']): string =>
     .join(' ') || '-'
 
 /** The server replaces a rule whole, so what was not named is said again. */
-export function setAlertRule(id: string, options: AlertRuleOptions, io: Io): Promise<void> {
-  const path = `/alert-rules/${segment(id)}`
+export function setAlertRule(text: string, options: AlertRuleOptions, io: Io): Promise<void> {
   return withBackend(options, async (backend) => {
-    const before = await backend.ask<Rule>('GET', path)
-    const body = changedRule(before, options)
+    const { data } = await backend.ask<{ readonly data: readonly Rule[] }>('GET', '/alert-rules')
+    const id = findAmong(data, ALERT_RULES, text)
+    const path = `/alert-rules/${segment(id)}`
+    const before = data.find((rule) => rule.id === id)!
+    const body = changedRule(before, { ...options, ...(await channelsOf(backend, options)) })
     const words = `change ${id}: ${differences(before, body).join(', ') || 'nothing'}`
     const said = (rule: Rule): string => `${id}: ${differences(before, rule).join(', ') || 'as it was'}`
     await change<Rule>(backend, { method: 'PUT', path, body, words, said }, { ...options, io })
   })
+}
+
+/** By name or by the beginning of an id too; `all` is the word for every channel. */
+async function channelsOf(
+  backend: Backend,
+  { channel }: AlertRuleOptions,
+): Promise<{ readonly channel?: readonly string[] }> {
+  if (channel === undefined || channel.includes('all')) return {}
+  return { channel: await Promise.all(channel.map((each) => findId(backend, CHANNELS, each))) }
 }
 
 type RuleFields = Omit<Rule, 'id' | 'isDefault' | 'workspace'> & { readonly workspace?: string }

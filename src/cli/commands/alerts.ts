@@ -1,10 +1,12 @@
 /** `everytick alerts`: what is wrong, and what people may do about it. */
 import { answer, listOf } from '../answer.ts'
-import { segment } from '../backend.ts'
 import { type ChangeOptions, change } from '../change.ts'
+import { findId } from '../find-id.ts'
 import { type Io, withBackend } from '../io.ts'
+import { ALERTS } from '../kinds.ts'
 import { type ListOptions, limitOf } from '../listing.ts'
 import { rowsText } from '../print.ts'
+import { shortIds } from '../short-id.ts'
 
 export type AlertOptions = ChangeOptions
 
@@ -39,8 +41,9 @@ export function listAlerts(options: AlertsListOptions, io: Io): Promise<void> {
     const newest = found.toSorted((a, b) => (a.id < b.id ? 1 : -1))
     const alerts = newest.slice(0, limitOf(options))
     await answer(alerts, { ...options, io }, (shown, view) => {
+      const idText = view.terminal ? shortIds(shown.map(({ id }) => id)) : String
       const rows = shown.map((alert) => [
-        ...[alert.id, alert.severity, alert.mutedUntil === null ? alert.state : `${alert.state}, muted`],
+        ...[idText(alert.id), alert.severity, alert.mutedUntil === null ? alert.state : `${alert.state}, muted`],
         ...[alert.openedAt, alert.workspace ?? '-', alert.title],
       ])
       return rowsText(['ID', 'SEVERITY', 'STATE', 'SINCE', 'WORKSPACE', 'TITLE'], rows, view)
@@ -56,8 +59,8 @@ interface Move {
 
 /** Looks at it first: a dry run must say when there is none, and a person wants to read which one it was. */
 function moved(id: string, { verb, done, body }: Move, { io, ...options }: AlertOptions & { io: Io }): Promise<void> {
-  const path = `/alerts/${segment(id)}`
   return withBackend(options, async (backend) => {
+    const path = `/alerts/${await findId(backend, ALERTS, id)}`
     const { title } = await backend.ask<Alert>('GET', path)
     const wanted = { method: 'POST', path: `${path}/${verb}`, words: `${verb}: ${title}` } as const
     const said = (): string => `${done}: ${title}`

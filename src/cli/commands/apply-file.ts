@@ -85,7 +85,10 @@ async function readText(file: string): Promise<string> {
     return await readFile(file, 'utf8')
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    throw new UsageError(`${file} cannot be read (${code})`, { exit: code === 'ENOENT' ? 'notFound' : 'failed', cause })
+    throw new UsageError(`${file} cannot be read (${code})`, {
+      code: code === 'ENOENT' ? 'FILE_MISSING' : 'FILE_FAILED',
+      cause,
+    })
   }
 }
 

@@ -72,7 +72,9 @@ function together(refusals: readonly Refused[]): UsageError {
   const lines = refusals.slice(0, MAX_TOLD).map(({ place, error }) => `${place}${wordsOf(error)}`)
   const advice = refusals.length === 1 ? hint : undefined
   return new UsageError(lines.join('\n'), {
-    ...{ exit: exit === EXIT.auth ? 'auth' : 'usage', code, cause: first!.error },
+    code,
+    otherwise: exit === EXIT.auth ? 'auth' : 'usage',
+    cause: first!.error,
     hint: advice ?? 'nothing was written',
   })
 }

@@ -1,9 +1,9 @@
 /** `everytick apply`: brings stored schedules in line with a file; all of it is judged before any of it is written. */
 import { answer, type JsonOption } from '../answer.ts'
 import { askYes } from '../ask-yes.ts'
-import type { Backend, BackendOptions } from '../backend.ts'
+import { type Backend, type BackendOptions, openBackend, openUpToDateBackend } from '../backend.ts'
 import { changesText, type ShownChange } from '../changes-text.ts'
-import { type Io, withBackend } from '../io.ts'
+import { closing, type Io } from '../io.ts'
 import { listed } from '../listing.ts'
 import { printable } from '../print.ts'
 import { schedulePath, scheduleText } from '../schedule-name.ts'
@@ -39,7 +39,7 @@ export async function apply(options: ApplyOptions, io: Io): Promise<void> {
     throw new UsageError('--prune and --tag go together: only what has the tag may be removed')
   const declared = await readDocuments(options.file)
   if (tag !== undefined) refuseUntagged(declared, tag)
-  await withBackend(options, async (backend) => {
+  await closing(await (dryRun ? openBackend : openUpToDateBackend)(options), async (backend) => {
     const rehearsals = await rehearseAll(backend, declared)
     const pruned = tag === undefined ? [] : await surplus(backend, { tag }, rehearsals)
     if (!dryRun && pruned.length > 0) await askYes(io, `removes ${namesOf(pruned)}`, { yes: options.yes ?? false })

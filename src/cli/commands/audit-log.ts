@@ -40,7 +40,6 @@ export function verifyAuditLog(options: AuditLogOptions, io: Io): Promise<void> 
       await answer(found, { ...options, io }, () => `${entries} entries, and every one fits the one before it\n`)
     if (brokenAt === null) return
     throw new UsageError(`the audit log was touched: entry ${brokenAt} does not fit the one before it`, {
-      exit: 'check',
       code: 'CHECK_FAILED',
     })
   })

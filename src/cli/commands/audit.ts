@@ -36,6 +36,7 @@ export interface Ledger {
   readonly unexplained: readonly Named[]
   readonly unexplainedCount: number
   readonly unreadable: readonly string[]
+  readonly notes: readonly { readonly kind: 'failover'; readonly from: string; readonly to: string }[]
 }
 
 export function audit(name: string | undefined, options: AuditOptions, io: Io): Promise<void> {
@@ -47,7 +48,7 @@ export function audit(name: string | undefined, options: AuditOptions, io: Io): 
     const query = { ...one, since: since === undefined ? undefined : sinceText(since, systemClock.now()) }
     const ledger = await backend.ask<Ledger>('GET', '/ledger', { query })
     await answer(ledger, { ...options, io }, ledgerText)
-    if (!ledger.ok) throw new UsageError(amissText(ledger), { exit: 'check', code: 'CHECK_FAILED' })
+    if (!ledger.ok) throw new UsageError(amissText(ledger), { code: 'CHECK_FAILED' })
   })
 }
 
@@ -59,6 +60,9 @@ function scheduleOf(name: string): { readonly workspace: string; readonly schedu
 /** An instant as it is, a duration as the instant so long before now. */
 export const sinceText = (since: string, now: number): string =>
   /^\d+[a-z]/.test(since) ? new Date(now - parseDuration(since)).toISOString() : since
+
+const failoverText = (from: string, to: string): string =>
+  `the database failed over: writes acknowledged from ${from} to ${to} may be missing`
 
 const KINDS = ['lost', 'doubled', 'unexplained'] as const
 
@@ -75,9 +79,10 @@ export function ledgerText(ledger: Ledger, view: View): string {
   if (!view.terminal) {
     const sums = ['schedules', 'expected', 'runs', 'nonRuns', 'backfills', 'pending'] as const
     const rows = [...sums, ...KINDS.map((kind) => `${kind}Count` as const)].map((name) => [name, String(ledger[name])])
-    return rowsText([], [...rows, ...amiss], view)
+    const notes = ledger.notes.map(({ kind, from, to }) => [kind, from, to])
+    return rowsText([], [...rows, ...amiss, ...notes], view)
   }
-  const { green, red, dim } = view.colours
+  const { green, red, yellow, dim } = view.colours
   const { schedules, expected, runs, nonRuns, backfills, pending } = ledger
   const more = [
     ...(backfills > 0 ? [`${backfills} made good by backfills`] : []),
@@ -87,6 +92,7 @@ export function ledgerText(ledger: Ledger, view: View): string {
     `${ledger.ok ? green('✓') : red('✗')} ${expected} occurrences of ${schedules} ${schedules === 1 ? 'schedule' : 'schedules'} = ${runs} runs + ${nonRuns} on record as skipped or missed`,
     `  ${KINDS.map((kind) => `${ledger[`${kind}Count`]} ${kind}`).join(', ')}${more.length > 0 ? `; ${more.join(', ')}` : ''}`,
     dim(`  ${ledger.from} to ${ledger.to}`),
+    ...ledger.notes.map(({ from, to }) => yellow(`! ${failoverText(from, to)}`)),
   ]
   const table = amiss.length === 0 ? '' : rowsText(['AMISS', 'SCHEDULE', 'OCCURRENCE'], amiss, view)
   return `${lines.map((line) => `  ${line}\n`).join('')}${table}`

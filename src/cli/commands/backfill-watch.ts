@@ -1,7 +1,9 @@
 /** `everytick backfill watch`: a bar until a backfill has ended; Ctrl-C leaves, and the backfill goes on without it. */
 import { systemClock } from '../../time/clock.ts'
-import { segment } from '../backend.ts'
+import { createStallCheck } from '../backfill-stall.ts'
 import type { Desk } from '../desk.ts'
+import { findId } from '../find-id.ts'
+import { BACKFILLS } from '../kinds.ts'
 import { fieldsText } from '../listing.ts'
 import { barOn, barText, leftMs } from '../progress-bar.ts'
 import { UsageError } from '../usage-error.ts'
@@ -24,13 +26,23 @@ export interface BackfillBody {
 
 export async function watchBackfill(
   { backend, io }: Desk,
-  id: string,
+  text: string,
   { json = false }: { readonly json?: boolean | string },
 ): Promise<string> {
+  const id = await findId(backend, BACKFILLS, text)
+  const stallOf = createStallCheck(backend)
   const bar = barOn(process.stderr)
   let first: { done: number; elapsed: number } | null = null
   const seen = await watched<BackfillBody>({
-    look: () => backend.ask<BackfillBody>('GET', `/backfills/${segment(id)}`),
+    async look() {
+      const body = await backend.ask<BackfillBody>('GET', `/backfills/${id}`)
+      const stall = await stallOf(body)
+      if (stall !== null) {
+        bar.clear()
+        io.note(`${stall}\n`)
+      }
+      return body
+    },
     isOver: ({ state, running }) => state !== 'running' && running === 0,
     show(body) {
       const elapsed = systemClock.elapsed()
@@ -50,10 +62,9 @@ export async function watchBackfill(
   // Programs get the whole answer also when it is a bad one.
   if (json) io.write(fieldsText(seen, json))
   if (seen.state === 'cancelled')
-    throw new UsageError(`backfill ${id} was cancelled: ${ends} of ${total}`, { exit: 'failed', code: 'CANCELLED' })
+    throw new UsageError(`backfill ${id} was cancelled: ${ends} of ${total}`, { code: 'CANCELLED' })
   if (seen.failed > 0)
     throw new UsageError(`${seen.failed} of ${total} failed`, {
-      exit: 'failed',
       code: 'INCOMPLETE',
       hint: `everytick runs ls status:failed shows them`,
     })

@@ -1,11 +1,14 @@
 /** `everytick backfill`: makes good a past span of a schedule, after asking; watching it is `backfill-watch.ts`. */
 import { askYes } from '../ask-yes.ts'
-import { segment } from '../backend.ts'
+import type { Backend } from '../backend.ts'
 import type { Desk } from '../desk.ts'
+import { findId } from '../find-id.ts'
+import { BACKFILLS } from '../kinds.ts'
 import { fieldsText } from '../listing.ts'
 import { planText } from '../plan-text.ts'
 import { rowsText } from '../print.ts'
 import { readScheduleName, schedulePath } from '../schedule-name.ts'
+import { shortIds } from '../short-id.ts'
 import { UsageError } from '../usage-error.ts'
 import { type BackfillBody, watchBackfill } from './backfill-watch.ts'
 import { jsonOf } from './schedules-spec.ts'
@@ -82,20 +85,24 @@ function bodyOf({ from, to, concurrency, force, payload }: BackfillOptions): Rea
   }
 }
 
+const scheduleId = async (backend: Backend, name: string): Promise<string> =>
+  (await backend.ask<{ id: string }>('GET', schedulePath(readScheduleName(name)))).id
+
 export async function listBackfills(
   { backend, io, view }: Desk,
-  name: string,
+  name: string | undefined,
   { json = false }: { readonly json?: boolean | string },
 ): Promise<string> {
-  const { id } = await backend.ask<{ id: string }>('GET', schedulePath(readScheduleName(name)))
-  const { data } = await backend.ask<{ data: BackfillBody[] }>('GET', `/schedules/${id}/backfills`)
+  const path = name === undefined ? '/backfills' : `/schedules/${await scheduleId(backend, name)}/backfills`
+  const { data } = await backend.ask<{ data: BackfillBody[] }>('GET', path)
   if (json) return fieldsText(data, json)
-  if (data.length === 0) io.note('it has no backfills\n')
+  if (data.length === 0) io.note('there are no backfills\n')
+  const idText = view.terminal ? shortIds(data.map((each) => each.id)) : String
   const rows = data.map((each) => [
-    ...[each.id, each.state, each.from, each.to, `${each.done}/${each.total}`],
+    ...[idText(each.id), each.schedule, each.state, each.from, each.to, `${each.done}/${each.total}`],
     ...[each.succeeded, each.failed, each.running].map(String),
   ])
-  const heading = ['ID', 'STATE', 'FROM', 'TO', 'DONE', 'SUCCEEDED', 'FAILED', 'RUNNING']
+  const heading = ['ID', 'SCHEDULE', 'STATE', 'FROM', 'TO', 'DONE', 'SUCCEEDED', 'FAILED', 'RUNNING']
   return rows.length === 0 ? '' : rowsText(heading, rows, view)
 }
 
@@ -104,7 +111,7 @@ export async function cancelBackfill(
   id: string,
   { dryRun = false, json = false }: { readonly dryRun?: boolean; readonly json?: boolean | string },
 ): Promise<string> {
-  const path = `/backfills/${segment(id)}`
+  const path = `/backfills/${await findId(backend, BACKFILLS, id)}`
   const before = await backend.ask<BackfillBody>('GET', path)
   const isOver = before.state !== 'running'
   if (dryRun) return planText('cancel', isOver ? [] : [before.id], json)

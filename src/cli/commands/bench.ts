@@ -49,17 +49,17 @@ export async function bench(options: BenchOptions, io: Io): Promise<void> {
   try {
     const db = options.db ?? `sqlite:${join(folder!, 'bench.db')}`
     if (options.db !== undefined) io.note(`  this writes to the database: ${words}\n`)
-    await answer(await measured(db, runs), { ...options, io }, measuredText)
+    await answer(await measured({ db, migrate: folder !== null }, runs), { ...options, io }, measuredText)
   } finally {
     if (folder !== null) rmSync(folder, { recursive: true, force: true })
   }
 }
 
-async function measured(db: string, runs: number): Promise<Measured> {
+async function measured({ db, migrate }: { db: string; migrate: boolean }, runs: number): Promise<Measured> {
   let begun = (_id: string): void => {}
   const job = defineJob({ name: NAME, queue: NAME, retry: { attempts: 1 }, run: ({ run }) => begun(run.id) })
   const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-  const app = everytick({ store: db, jobs: [job], queues: { [NAME]: SLOTS }, logger: quiet, name: 'bench' })
+  const app = everytick({ store: db, migrate, jobs: [job], queues: { [NAME]: SLOTS }, logger: quiet, name: 'bench' })
   try {
     const { name: store } = await coreOf(app).store()
     const since = systemClock.elapsed
@@ -110,7 +110,7 @@ function waiting(): { readonly promise: Promise<number>; readonly resolve: (ms: 
 }
 
 const tooSlow = (): UsageError =>
-  new UsageError(`it was not done within ${PATIENCE_MS / 1000} seconds`, { exit: 'failed', code: 'TOO_SLOW' })
+  new UsageError(`it was not done within ${PATIENCE_MS / 1000} seconds`, { code: 'TOO_SLOW' })
 
 /** When all of them have ended; others in the queue, left there by a measurement that was cut off, do not count. */
 function emptied(app: Everytick, open: Set<string>): Promise<void> {

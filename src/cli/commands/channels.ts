@@ -2,11 +2,13 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { answer, listOf } from '../answer.ts'
-import { segment } from '../backend.ts'
 import { type ChangeOptions, change, tellPlan } from '../change.ts'
+import { findId } from '../find-id.ts'
 import { type Io, withBackend } from '../io.ts'
+import { CHANNELS } from '../kinds.ts'
 import type { ListOptions } from '../listing.ts'
 import { printable, rowsText } from '../print.ts'
+import { shortIds } from '../short-id.ts'
 import { UsageError } from '../usage-error.ts'
 
 export type ChannelOptions = ChangeOptions
@@ -15,10 +17,11 @@ export interface ChannelsListOptions extends ChannelOptions, ListOptions {
   readonly workspace?: string
 }
 
-export interface ChannelAddOptions extends ChannelOptions {
+export interface ChannelAddOptions extends Omit<ChannelOptions, 'config'> {
   readonly kind?: 'webhook' | 'slack' | 'log'
   readonly address?: string
-  readonly config?: string
+  /** The channel as JSON; - is standard input. */
+  readonly file?: string
   readonly workspace?: string
 }
 
@@ -35,8 +38,9 @@ export function listChannels(options: ChannelsListOptions, io: Io): Promise<void
     const query = { workspace: options.workspace }
     const channels = await listOf<Channel>(backend, '/channels', { ...options, io, query })
     await answer(channels, { ...options, io }, (found, view) => {
+      const idText = view.terminal ? shortIds(found.map(({ id }) => id)) : String
       const rows = found.map(({ id, name, workspace, enabled, config }) => [
-        ...[id, name, config.kind, workspace ?? '-', enabled ? 'on' : 'off', addressText(config)],
+        ...[idText(id), name, config.kind, workspace ?? '-', enabled ? 'on' : 'off', addressText(config)],
       ])
       return rowsText(['ID', 'NAME', 'KIND', 'WORKSPACE', 'STATE', 'ADDRESS'], rows, view)
     })
@@ -79,10 +83,10 @@ interface Configured {
   readonly secret?: string
 }
 
-export function configOf({ kind, address, config }: ChannelAddOptions): Configured {
-  if (config !== undefined && kind !== undefined)
+export function configOf({ kind, address, file }: ChannelAddOptions): Configured {
+  if (file !== undefined && kind !== undefined)
     throw new UsageError('--config and --kind exclude each other', { hint: 'the kind stands in the JSON' })
-  if (config !== undefined) return { config: readConfig(config) }
+  if (file !== undefined) return { config: readConfig(file) }
   if (kind === undefined) throw new UsageError('the kind is missing', { hint: 'pass --kind, or --config with JSON' })
   if (kind === 'log') return { config: { kind } }
   if (address === undefined) throw new UsageError(`--kind ${kind} needs --address`)
@@ -103,20 +107,20 @@ function readConfig(file: string): Readonly<Record<string, unknown>> {
 
 export function testChannel(id: string, options: ChannelOptions, io: Io): Promise<void> {
   return withBackend(options, async (backend) => {
-    const { name } = await backend.ask<Channel>('GET', `/channels/${segment(id)}`)
-    const path = `/channels/${segment(id)}/test`
+    const one = `/channels/${await findId(backend, CHANNELS, id)}`
+    const { name } = await backend.ask<Channel>('GET', one)
+    const path = `${one}/test`
     if (options.dryRun) return tellPlan({ method: 'POST', path, words: `send a test to ${name}` }, { ...options, io })
     const told = await backend.ask<{ readonly delivered: boolean; readonly error: string | null }>('POST', path)
     if (told.delivered || options.json)
       await answer(told, { ...options, io }, () => `${printable(name)} took the test message\n`)
-    if (!told.delivered)
-      throw new UsageError(`${name} did not take it: ${told.error}`, { exit: 'failed', code: 'NOT_DELIVERED' })
+    if (!told.delivered) throw new UsageError(`${name} did not take it: ${told.error}`, { code: 'NOT_DELIVERED' })
   })
 }
 
 export function removeChannel(id: string, options: ChannelOptions, io: Io): Promise<void> {
   return withBackend(options, async (backend) => {
-    const path = `/channels/${segment(id)}`
+    const path = `/channels/${await findId(backend, CHANNELS, id)}`
     const { name } = await backend.ask<Channel>('GET', path)
     const said = (): string => `removed the channel ${name}`
     await change(backend, { method: 'DELETE', path, words: `remove the channel ${name}`, said }, { ...options, io })

@@ -8,7 +8,6 @@ import { type Front, openFront } from '../dev/front.ts'
 import { keyboard } from '../dev/keyboard.ts'
 import { createProject, type Project } from '../dev/project.ts'
 import { watchFiles } from '../dev/watch-files.ts'
-import { EXIT } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { printable, type View } from '../print.ts'
 import { type Problem, problemText } from '../problem.ts'
@@ -36,17 +35,21 @@ export async function dev(options: DevOptions, io: Io): Promise<void> {
   const url = `http://localhost:${front.port}`
   let failure: Problem | null = null
   let isUp = false
+  let isStopping = false
   const project = createProject({
     setting: { config: options.config ?? null, db: options.db ?? null, url, keys: io.around.asks, targets: options },
     lead: front.lead,
     onFile: (path) => files.add(path),
     onProblem(problem) {
       failure = problem
+      if (isStopping) return
       if (isUp || io.around.asks) io.note(problemText(problem, io.around.errColours))
     },
     onCrash: (code) =>
       io.note(`  the process of your jobs ended by itself (${code ?? 'killed'}); save a file to start it again\n`),
   })
+  // A second Ctrl-C ends this process at once, and the code of the user with it.
+  process.once('exit', () => project.kill())
   const files = watchFiles((path) => {
     io.write(`  ${view.colours.dim('changed')}    ${printable(path)}\n`)
     void project.load().then((loaded) => {
@@ -67,7 +70,9 @@ export async function dev(options: DevOptions, io: Io): Promise<void> {
     // Somebody at a terminal repairs the file, and it is loaded again; a script wants to know.
     if (!isUp && !io.around.asks) throw errorOf(failure)
     await Promise.race([quitted, asked(seconds)])
-    await project.stop()
+    isStopping = true
+    const problem = await project.stop()
+    if (problem) throw errorOf(problem)
   } finally {
     unhear()
     files.close()
@@ -90,14 +95,13 @@ async function openDoor(port: number | null, io: Io): Promise<Front> {
 
 /** The process that loaded the code could only send what the error says. */
 function errorOf(problem: Problem | null): Error {
-  if (!problem) return new UsageError('the process of your jobs ended before it was ready', { exit: 'failed' })
-  const { code, message, hint, source, span, exit } = problem
+  if (!problem) return new UsageError('the process of your jobs ended before it was ready', { code: 'CONFIG_FAILED' })
+  const { code, message, hint, source, span } = problem
   if (code in ERROR_CODES) {
     const details = { ...(hint && { hint }), ...(source !== undefined && { source }), ...(span && { span }) }
     return new EverytickError(code as ErrorCode, message, details)
   }
-  const name = (Object.keys(EXIT) as (keyof typeof EXIT)[]).find((each) => EXIT[each] === exit) ?? 'failed'
-  return new UsageError(message, { exit: name, code, ...(hint && { hint }) })
+  return new UsageError(message, { code, otherwise: 'failed', ...(hint && { hint }) })
 }
 
 interface Hearing {

@@ -2,10 +2,9 @@
 import { EverytickError } from '../../errors.ts'
 import type { Finding } from '../../observe/diagnosis.ts'
 import { answer, type JsonOption } from '../answer.ts'
-import { type BackendOptions, whereOf } from '../backend.ts'
+import type { BackendOptions } from '../backend.ts'
 import { type Io, withBackend } from '../io.ts'
 import { printable, rowsText, type View } from '../print.ts'
-import { refuseMissingFile } from '../store-file.ts'
 import { UsageError } from '../usage-error.ts'
 
 export type DoctorOptions = BackendOptions & JsonOption
@@ -17,23 +16,18 @@ interface Diagnosis {
 }
 
 export async function doctor(options: DoctorOptions, io: Io): Promise<void> {
-  const { db } = await whereOf(options)
-  // A look must not make what it looks for.
-  if (db !== undefined) refuseMissingFile(db)
   const diagnosis = await diagnosisOf(options)
   await answer(diagnosis, { ...options, io }, ({ findings }, view) => findingsText(findings, view))
   if (diagnosis.healthy) return
   const wrong = diagnosis.findings.filter(({ level }) => level === 'wrong').length
-  throw new UsageError(`${wrong} ${wrong === 1 ? 'thing is' : 'things are'} wrong`, {
-    ...{ exit: 'check', code: 'CHECK_FAILED' },
-  })
+  throw new UsageError(`${wrong} ${wrong === 1 ? 'thing is' : 'things are'} wrong`, { code: 'CHECK_FAILED' })
 }
 
 async function diagnosisOf(options: DoctorOptions): Promise<Diagnosis> {
   try {
-    return await withBackend({ ...options, migrate: false }, (backend) => backend.ask<Diagnosis>('GET', '/doctor'))
+    return await withBackend(options, (backend) => backend.ask<Diagnosis>('GET', '/doctor'))
   } catch (error) {
-    const finding = schemaFinding(error)
+    const finding = schemaFinding(error) ?? storeFinding(error)
     if (!finding) throw error
     return { store: '', healthy: false, findings: [finding] }
   }
@@ -44,8 +38,23 @@ function schemaFinding(error: unknown): Finding | null {
   if (!(error instanceof EverytickError)) return null
   const { code, message, hint } = error
   if (code !== 'SCHEMA_OUTDATED' && code !== 'SCHEMA_TOO_NEW') return null
-  const fix = code === 'SCHEMA_OUTDATED' ? 'everytick migrate --db <address>' : (hint ?? null)
-  return { check: 'schema', level: 'wrong', text: message, fix }
+  return { check: 'schema', level: 'wrong', text: message, fix: hint?.replace(/^run: /, '') ?? null }
+}
+
+/** A database that cannot be used is what a check of health has to report, by this process or by the server that was asked. */
+const STORE_AWAY: ReadonlySet<string> = new Set([
+  'STORE_DENIED',
+  'STORE_FULL',
+  'STORE_STANDBY',
+  'STORE_TLS',
+  'STORE_UNREACHABLE',
+  'STORE_UNUSABLE',
+])
+
+function storeFinding(error: unknown): Finding | null {
+  if (!(error instanceof EverytickError || error instanceof UsageError)) return null
+  const { code, message, hint } = error
+  return STORE_AWAY.has(code) ? { check: 'store', level: 'wrong', text: message, fix: hint ?? null } : null
 }
 
 export function findingsText(findings: readonly Finding[], view: View): string {

@@ -29,9 +29,9 @@ export function explain(words: readonly string[], options: TimingOptions, view: 
   return lines.map((line) => `  ${line}\n`).join('')
 }
 
-/** The fields that were written: a second only where there are six, none for an interval. */
+/** The fields that were written: a second only where there are six or seven, none for an interval. */
 function fieldsOf(timing: Timing): [FieldName, FieldView][] {
-  const six = timing.expression.trim().split(/\s+/).length === 6
+  const six = timing.expression.trim().split(/\s+/).length > 5
   const fields = Object.entries(timing.fields) as [FieldName, FieldView][]
   return fields.filter(([name]) => six || name !== 'second')
 }

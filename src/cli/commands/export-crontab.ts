@@ -47,7 +47,8 @@ async function hand(exported: Exported, options: ExportCrontabOptions, io: Io): 
   const state = await outState(file, text)
   if (state === 'differs' && !force)
     throw new UsageError(`${file} is there and says something else; nothing was written`, {
-      ...{ exit: 'notFound', hint: 'pass --force to replace it, or --out with another name' },
+      code: 'FILE_EXISTS',
+      hint: 'pass --force to replace it, or --out with another name',
     })
   if (state !== 'same') await writeOut({ file, text, force: force && state === 'differs', mode: READABLE_BY_OWNER })
   if (json) await answer(bodyOf(exported), { ...options, io }, () => '')

@@ -2,7 +2,9 @@
 import { answer, type JsonOption } from '../answer.ts'
 import { type Backend, type BackendOptions, segment } from '../backend.ts'
 import { type ChangeOptions, change } from '../change.ts'
+import { findAmong } from '../find-id.ts'
 import { type Io, withBackend } from '../io.ts'
+import { WORKERS } from '../kinds.ts'
 import { rowsText } from '../print.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -13,7 +15,7 @@ export interface QueuePauseOptions extends FleetOptions {
 }
 
 export interface QueueLimitOptions extends FleetOptions {
-  readonly concurrency?: string
+  readonly globalConcurrency?: string
   readonly perWorkspace?: string
   readonly rate?: string
 }
@@ -47,7 +49,7 @@ interface Worker {
 const countText = (count: number | null): string => (count === null ? '-' : String(count))
 const rateText = (rate: Limits['rateLimit']): string => (rate === null ? '-' : `${rate.limit}/${rate.per}`)
 const limitsText = ({ globalConcurrency, perWorkspace, rateLimit }: Limits): string =>
-  `concurrency ${countText(globalConcurrency)}, per workspace ${countText(perWorkspace)}, rate ${rateText(rateLimit)}`
+  `global concurrency ${countText(globalConcurrency)}, per workspace ${countText(perWorkspace)}, rate ${rateText(rateLimit)}`
 
 const dataOf = async <Item>(backend: Backend, path: string): Promise<readonly Item[]> =>
   (await backend.ask<{ readonly data: readonly Item[] }>('GET', path)).data
@@ -103,11 +105,13 @@ export function limitQueue(name: string, options: QueueLimitOptions, io: Io): Pr
 const NO_LIMITS: Limits = { globalConcurrency: null, perWorkspace: null, rateLimit: null }
 
 /** Those that were named; `none` lifts one. */
-export function readLimits({ concurrency, perWorkspace, rate }: QueueLimitOptions): Partial<Limits> {
-  if (concurrency === undefined && perWorkspace === undefined && rate === undefined)
-    throw new UsageError('no limit was named', { hint: 'pass --concurrency, --per-workspace or --rate' })
+export function readLimits({ globalConcurrency, perWorkspace, rate }: QueueLimitOptions): Partial<Limits> {
+  if (globalConcurrency === undefined && perWorkspace === undefined && rate === undefined)
+    throw new UsageError('no limit was named', { hint: 'pass --global-concurrency, --per-workspace or --rate' })
   return {
-    ...(concurrency === undefined ? {} : { globalConcurrency: limitOf(concurrency, '--concurrency') }),
+    ...(globalConcurrency === undefined
+      ? {}
+      : { globalConcurrency: limitOf(globalConcurrency, '--global-concurrency') }),
     ...(perWorkspace === undefined ? {} : { perWorkspace: limitOf(perWorkspace, '--per-workspace') }),
     ...(rate === undefined ? {} : { rateLimit: rateOf(rate) }),
   }
@@ -146,10 +150,9 @@ const queuesText = (queues: Worker['queues']): string =>
 
 const stateOf = ({ alive, draining }: Worker): string => (!alive ? 'gone' : draining ? 'draining' : 'alive')
 
-export function drainWorker(id: string, options: FleetOptions, io: Io): Promise<void> {
+export function drainWorker(text: string, options: FleetOptions, io: Io): Promise<void> {
   return withBackend(options, async (backend) => {
-    if (options.dryRun && !(await dataOf<Worker>(backend, '/workers')).some((worker) => worker.id === id))
-      throw new UsageError(`there is no worker ${id}`, { exit: 'notFound', code: 'NOT_FOUND' })
+    const id = findAmong(await dataOf<Worker>(backend, '/workers'), WORKERS, text)
     const path = `/workers/${segment(id)}/drain`
     const said = (): string => `${id} claims nothing more; what it works on goes on`
     await change(backend, { method: 'POST', path, words: `drain worker ${id}`, said }, { ...options, io })

@@ -2,14 +2,14 @@
 import { timeZone } from '../../schedule/time-zone.ts'
 import { answer, type JsonOption } from '../answer.ts'
 import { askYes } from '../ask-yes.ts'
-import type { Backend, BackendOptions } from '../backend.ts'
+import { type Backend, type BackendOptions, findWhere, openBackend, openEmptyBackend } from '../backend.ts'
 import { changesText } from '../changes-text.ts'
 import { jobsFile } from '../crontab/jobs-file.ts'
 import { localZone } from '../crontab/local-zone.ts'
 import { type ImportPlan, planImport } from '../crontab/plan-import.ts'
 import { type Crontab, type Entry, readCrontab } from '../crontab/read-crontab.ts'
 import { type OutState, outState, readSource, type Source, writeOut } from '../crontab/source.ts'
-import { type Io, withBackend } from '../io.ts'
+import { closing, type Io } from '../io.ts'
 import { printable } from '../print.ts'
 import { UsageError } from '../usage-error.ts'
 import { changesOf, isChange, namesOf, type Planned, surplus, write } from './apply.ts'
@@ -52,7 +52,10 @@ export async function importCrontab(file: string, options: ImportCrontabOptions,
     if (options.json) await answer(bodyOf(plan), { ...options, io }, () => '')
     throw refusal(plan)
   }
-  await withBackend(options, (backend) => carryOver(backend, { plan, source }, { ...options, io }))
+  // A preview needs no database; where none is named, everything in the file is new.
+  const isAlone = options.dryRun === true && (await findWhere(options)) === undefined
+  const backend = await (isAlone ? openEmptyBackend() : openBackend(options))
+  await closing(backend, () => carryOver(backend, { plan, source }, { ...options, io }))
   if (isRefused) throw refusal(plan)
 }
 
@@ -110,7 +113,7 @@ function tell({ problems, notes }: ImportPlan, { system, entries }: Crontab, { o
 const refusal = ({ problems, schedules }: ImportPlan): UsageError =>
   new UsageError(
     `${problems.length} of ${problems.length + schedules.length} lines cannot be carried over; nothing was written`,
-    { exit: 'check', code: 'CHECK_FAILED', hint: 'mend them, or leave them out with --skip-unsupported' },
+    { code: 'CHECK_FAILED', hint: 'mend them, or leave them out with --skip-unsupported' },
   )
 
 interface Carried {
@@ -132,7 +135,8 @@ async function carryOver(
   if (!dryRun) {
     if (out?.state === 'differs' && !force)
       throw new UsageError(`${out.file} is there and says something else; nothing was written`, {
-        ...{ exit: 'notFound', hint: 'pass --force to replace it, or --out with another name' },
+        code: 'FILE_EXISTS',
+        hint: 'pass --force to replace it, or --out with another name',
       })
     if (pruned.length > 0) await askYes(io, `removes ${namesOf(pruned)}`, { yes: options.yes ?? false })
     // The jobs come first: a job without a schedule does nothing, and a schedule without its job only waits.

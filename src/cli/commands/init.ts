@@ -44,7 +44,7 @@ function write(place: string, files: ReturnType<typeof starterFiles>): void {
     // `wx`: what appeared since we looked stays too.
     for (const { path, text } of files) writeFileSync(join(place, path), text, { flag: 'wx' })
   } catch (cause) {
-    throw new UsageError(`the project cannot be written: ${(cause as Error).message}`, { exit: 'failed', cause })
+    throw new UsageError(`the project cannot be written: ${(cause as Error).message}`, { code: 'FILE_FAILED', cause })
   }
 }
 

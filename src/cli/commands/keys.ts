@@ -1,10 +1,13 @@
 /** `everytick keys`: makes, lists, revokes and rolls API keys, on a server or straight in a database. */
 import { answer, listOf } from '../answer.ts'
-import { segment } from '../backend.ts'
+import type { Backend } from '../backend.ts'
 import { type Change, type ChangeOptions, tellPlan } from '../change.ts'
+import { findId } from '../find-id.ts'
 import { type Io, withBackend } from '../io.ts'
+import { KEYS } from '../kinds.ts'
 import type { ListOptions } from '../listing.ts'
 import { printable, rowsText } from '../print.ts'
+import { shortIds } from '../short-id.ts'
 
 export type KeysOptions = ChangeOptions
 export type KeysListOptions = ChangeOptions & ListOptions
@@ -33,7 +36,8 @@ interface NewKey extends Key {
   readonly token: string
 }
 
-const addressOf = (id: string): string => `/api-keys/${segment(id)}`
+const addressOf = async (backend: Backend, id: string): Promise<string> =>
+  `/api-keys/${await findId(backend, KEYS, id)}`
 const lifeOf = (expiresIn: string | undefined) => (expiresIn === undefined ? {} : { expiresIn })
 
 export function createKey(options: KeysCreateOptions, io: Io): Promise<void> {
@@ -56,8 +60,9 @@ export function listKeys(options: KeysListOptions, io: Io): Promise<void> {
   return withBackend(options, async (backend) => {
     const keys = await listOf<Key>(backend, '/api-keys', { ...options, io })
     await answer(keys, { ...options, io }, (found, view) => {
+      const idText = view.terminal ? shortIds(found.map(({ id }) => id)) : String
       const rows = found.map((key) => [
-        ...[key.id, key.name, key.scope, key.workspace ?? '-'],
+        ...[idText(key.id), key.name, key.scope, key.workspace ?? '-'],
         ...[key.revokedAt === null ? 'in force' : 'revoked', key.expiresAt ?? '-', key.lastUsedAt ?? '-'],
       ])
       return rowsText(['ID', 'NAME', 'SCOPE', 'WORKSPACE', 'STATE', 'EXPIRES', 'LAST USED'], rows, view)
@@ -67,7 +72,7 @@ export function listKeys(options: KeysListOptions, io: Io): Promise<void> {
 
 export function revokeKey(id: string, options: KeysOptions, io: Io): Promise<void> {
   return withBackend(options, async (backend) => {
-    const path = addressOf(id)
+    const path = await addressOf(backend, id)
     const { name } = await backend.ask<Key>('GET', path)
     if (options.dryRun) return tellPlan({ method: 'DELETE', path, words: `revoke the key ${name}` }, { ...options, io })
     await backend.ask('DELETE', path)
@@ -77,8 +82,9 @@ export function revokeKey(id: string, options: KeysOptions, io: Io): Promise<voi
 
 export function rollKey(id: string, options: KeysRollOptions, io: Io): Promise<void> {
   return withBackend(options, async (backend) => {
-    const { name } = await backend.ask<Key>('GET', addressOf(id))
-    const path = `${addressOf(id)}/roll`
+    const one = await addressOf(backend, id)
+    const { name } = await backend.ask<Key>('GET', one)
+    const path = `${one}/roll`
     const body = lifeOf(options.expiresIn)
     if (options.dryRun)
       return tellPlan({ method: 'POST', path, body, words: `roll the key ${name}` }, { ...options, io })

@@ -1,14 +1,18 @@
 /** `everytick migrate`: brings a database up to date, says what that would apply, or prints the SQL for those who do it themselves. */
-import { openStore, readStoreAddress } from '../../open-store.ts'
+import { existsSync } from 'node:fs'
+import { openStore, readStoreAddress, type StoreOption } from '../../open-store.ts'
+import type { Store } from '../../store/contract/store.ts'
 import { systemClock } from '../../time/clock.ts'
+import { releaseFiles } from '../backend.ts'
 import { whereabouts } from '../config.ts'
 import type { Io } from '../io.ts'
 import { jsonText, printable } from '../print.ts'
-import { isMissingFile } from '../store-file.ts'
+import { projectStore } from '../project-store.ts'
 import { UsageError } from '../usage-error.ts'
 
 export interface MigrateOptions {
   readonly db?: string
+  readonly config?: string
   readonly sql?: boolean
   readonly dryRun?: boolean
   readonly json?: boolean
@@ -19,13 +23,14 @@ interface Schema {
   readonly missing: readonly { readonly version: number; readonly name: string }[]
 }
 
-export async function migrate({ db: said, sql, dryRun = false, json }: MigrateOptions, io: Io): Promise<void> {
-  const db = said ?? whereabouts().db
-  if (db === undefined)
-    throw new UsageError('nobody said which database is meant', { hint: 'pass --db, or set DATABASE_URL' })
-  if (sql) return io.write(await migrationText(db))
-  const { version, missing } = await schemaOf(db)
-  const name = dryRun ? null : await bringUp(db)
+export async function migrate(options: MigrateOptions, io: Io): Promise<void> {
+  const { sql, dryRun = false, json } = options
+  const store = await storeOf(options)
+  if (sql) return io.write(await migrationText(store))
+  const { version, missing } = typeof store === 'string' ? await schemaOf(store) : await schemaOfOpen(store)
+  const name = dryRun ? null : await bringUp(store)
+  await releaseFiles(store)
+  if (typeof store !== 'string') await store.close()
   const steps = missing.map((step) => ({ version: step.version, name: step.name }))
   if (json) return io.write(`${jsonText({ dryRun, from: version, applied: dryRun ? [] : steps, missing: steps })}\n`)
   const verb = dryRun ? 'would apply' : 'applied'
@@ -36,27 +41,46 @@ export async function migrate({ db: said, sql, dryRun = false, json }: MigrateOp
 const upToDate = (missing: number): string =>
   missing === 0 ? 'nothing to apply' : `${missing} to apply; nothing was written`
 
+async function storeOf({ db, config }: MigrateOptions): Promise<StoreOption> {
+  const store = db ?? whereabouts().db ?? (await projectStore(config))
+  if (store !== undefined) return store
+  throw new UsageError('nobody said which database is meant', {
+    hint: 'pass --db or --config, or set DATABASE_URL',
+  })
+}
+
 /** Looked at without changing it; somebody else may be quicker than we are after that. */
 async function schemaOf(db: string): Promise<Schema> {
   const address = readStoreAddress(db)
   if (address.kind === 'sqlite') {
     const { lookAtSchema } = await import('../../store/sqlite/schema-look.ts')
-    return lookAtSchema(isMissingFile(db) ? ':memory:' : address.path)
+    // Opening a path creates a file there.
+    return lookAtSchema(existsSync(address.path) ? address.path : ':memory:')
   }
   const { lookAtSchema } = await import('../../store/postgres/schema-look.ts')
   const { url, schema } = address
   return lookAtSchema({ url, ...(schema === undefined ? {} : { schema }) })
 }
 
-async function bringUp(db: string): Promise<string> {
-  const store = await openStore(db, { clock: systemClock, migrate: true })
+/** A store that the configuration opened was migrated or refused by that. */
+async function schemaOfOpen(store: Store): Promise<Schema> {
+  return { version: (await store.upkeep.health()).schemaVersion, missing: [] }
+}
+
+async function bringUp(option: StoreOption): Promise<string> {
+  if (typeof option !== 'string') return option.name
+  const store = await openStore(option, { clock: systemClock, migrate: true })
   await store.close()
   return store.name
 }
 
 /** From an empty database on; it opens nothing. */
-async function migrationText(db: string): Promise<string> {
-  const address = readStoreAddress(db)
+async function migrationText(store: StoreOption): Promise<string> {
+  if (typeof store !== 'string')
+    throw new UsageError('the configuration opens its store itself, so its kind is not known here', {
+      hint: 'pass --db with an address of that kind; --sql opens nothing',
+    })
+  const address = readStoreAddress(store)
   if (address.kind === 'sqlite') return (await import('../../store/sqlite/schema.ts')).migrationSql()
   const { migrationSql } = await import('../../store/postgres/migrate.ts')
   return migrationSql(address.schema === undefined ? {} : { schema: address.schema })

@@ -1,4 +1,5 @@
 /** Carries bulk work on in this process, for a database that no server may be looking after; the steps are the server's own. */
+import type { StoreOption } from '../../open-store.ts'
 import { coreOf } from '../../scheduler/core.ts'
 import { everytick } from '../../scheduler.ts'
 import { createServer } from '../../server/app.ts'
@@ -10,9 +11,9 @@ export interface Worker {
   close(): Promise<void>
 }
 
-export async function openWorker(db: string): Promise<Worker> {
+export async function openWorker(store: StoreOption): Promise<Worker> {
   const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-  const app = everytick({ store: db, jobs: [], foreignJobs: true, logger: quiet })
+  const app = everytick({ store, jobs: [], foreignJobs: true, migrate: false, logger: quiet })
   const { parts } = createServer(app, { duties: false, authorize: () => ({ scope: 'admin', name: 'cli' }) })
   const duty = operating(parts)
   return {

@@ -1,12 +1,15 @@
 /** `everytick ops`: bulk work that was asked for, how far it is, and ending it. */
 import { systemClock } from '../../time/clock.ts'
-import { type BackendOptions, segment, whereOf } from '../backend.ts'
+import { type BackendOptions, whereOf } from '../backend.ts'
 import type { Desk } from '../desk.ts'
+import { findId } from '../find-id.ts'
 import type { Io } from '../io.ts'
+import { OPERATIONS } from '../kinds.ts'
 import { fieldsText, type ListOptions, limitOf, listed } from '../listing.ts'
 import { planText } from '../plan-text.ts'
 import { printable, rowsText } from '../print.ts'
 import { barOn, barText, leftMs } from '../progress-bar.ts'
+import { shortIds } from '../short-id.ts'
 import { timeCell } from '../time-cell.ts'
 import { UsageError } from '../usage-error.ts'
 import { watched } from '../watch.ts'
@@ -31,8 +34,9 @@ export async function listOperations({ backend, io, view }: Desk, options: ListO
   if (options.json) return fieldsText(items, options.json)
   if (items.length === 0) io.note('there is no bulk work\n')
   const now = systemClock.now()
+  const idText = view.terminal ? shortIds(items.map(({ id }) => id)) : String
   const rows = items.map(({ id, state, work, done, failed, by, createdAt }) => [
-    ...[id, state, work.action, String(done), String(failed), by],
+    ...[idText(id), state, work.action, String(done), String(failed), by],
     timeCell(createdAt, now, view),
   ])
   return rows.length === 0 ? '' : rowsText(HEADING, rows, view)
@@ -51,12 +55,14 @@ interface WatchOptions extends BackendOptions {
 }
 
 /** Over a database there may be no server to do the work, so this process does it while it watches. */
-export async function watchOperation({ backend, io }: Desk, what: Watched, options: WatchOptions): Promise<string> {
-  const path = `/operations/${segment(what.id)}`
+export async function watchOperation(desk: Desk, { id, ...rest }: Watched, options: WatchOptions): Promise<string> {
+  const { backend, io } = desk
+  const what = { ...rest, id: await findId(backend, OPERATIONS, id) }
+  const path = `/operations/${what.id}`
   const look = (): Promise<OperationBody> => backend.ask<OperationBody>('GET', path)
   await look()
-  const { db } = await whereOf(options)
-  const worker = db === undefined ? null : await (await import('./ops-work.ts')).openWorker(db)
+  const where = await whereOf(options)
+  const worker = where.kind === 'server' ? null : await (await import('./ops-work.ts')).openWorker(where.store)
   const bar = barOn(process.stderr)
   const first = { done: 0, elapsed: systemClock.elapsed() }
   try {
@@ -97,9 +103,8 @@ function ending({ note, write }: Io, { seen, what, json }: Ending): string {
   for (const { target, message } of errors) note(`  ✗ ${printable(target)}: ${printable(message)}\n`)
   const sentence = what.sentence(done)
   if (json) write(fieldsText(seen, json))
-  if (state === 'cancelled')
-    throw new UsageError(`${id} was cancelled: ${sentence}`, { exit: 'failed', code: 'CANCELLED' })
-  if (failed > 0) throw new UsageError(`${failed} failed: ${sentence}`, { exit: 'failed', code: 'INCOMPLETE' })
+  if (state === 'cancelled') throw new UsageError(`${id} was cancelled: ${sentence}`, { code: 'CANCELLED' })
+  if (failed > 0) throw new UsageError(`${failed} failed: ${sentence}`, { code: 'INCOMPLETE' })
   return json ? '' : `${sentence}\n`
 }
 
@@ -108,7 +113,7 @@ export async function cancelOperation(
   id: string,
   { dryRun = false, json = false }: { readonly dryRun?: boolean; readonly json?: boolean | string },
 ): Promise<string> {
-  const path = `/operations/${segment(id)}`
+  const path = `/operations/${await findId(backend, OPERATIONS, id)}`
   const before = await backend.ask<OperationBody>('GET', path)
   if (dryRun) return planText('cancel', before.state === 'running' ? [before.id] : [], json)
   const after = await backend.ask<OperationBody>('POST', `${path}/cancel`)

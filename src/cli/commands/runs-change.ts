@@ -1,6 +1,8 @@
-/** `everytick runs retry`, `cancel` and `redrive`: those that are named one by one, those that `--where` fits as bulk work. */
-import { type BackendOptions, segment } from '../backend.ts'
+/** `everytick runs retry`, `cancel`, `rm` and `redrive`: those that are named one by one, those that `--where` fits as bulk work. */
+import type { BackendOptions } from '../backend.ts'
 import type { Desk } from '../desk.ts'
+import { findId } from '../find-id.ts'
+import { RUNS } from '../kinds.ts'
 import { fieldsText } from '../listing.ts'
 import { planText } from '../plan-text.ts'
 import { UsageError } from '../usage-error.ts'
@@ -14,7 +16,6 @@ export async function retryRuns(desk: Desk, ids: readonly string[], options: Opt
   const other = found.find(({ state }) => state !== 'failed')
   if (other)
     throw new UsageError(`run ${other.id} is ${other.state}, and only failed runs can be retried`, {
-      exit: 'notFound',
       code: 'RUN_NOT_FAILED',
     })
   if (options.dryRun) return planText('retry', found.map(idOf), options.json)
@@ -40,6 +41,18 @@ export async function cancelRuns(desk: Desk, ids: readonly string[], options: Op
   return after.map(({ id, state }) => `${state === 'running' ? 'told to stop' : state} ${id}\n`).join('')
 }
 
+export async function removeRuns(desk: Desk, ids: readonly string[], options: Options): Promise<string> {
+  const found = await lookedUp(desk, ids)
+  const open = found.find(({ finishedAt }) => finishedAt === null)
+  if (open)
+    throw new UsageError(`run ${open.id} is ${open.state}, and only finished runs can be deleted`, {
+      code: 'RUN_NOT_FINISHED',
+    })
+  if (options.dryRun) return planText('delete', found.map(idOf), options.json)
+  for (const { id } of found) await desk.backend.ask('DELETE', `/runs/${id}`)
+  return options.json ? fieldsText(found, options.json) : found.map(({ id }) => `deleted ${id}\n`).join('')
+}
+
 const idOf = ({ id }: RunBody): string => id
 
 /** Many failed runs at once. */
@@ -51,6 +64,10 @@ export async function redriveRuns(desk: Desk, options: Options): Promise<string>
 /** All of them first: an id that is wrong leaves the others as they are. */
 async function lookedUp({ backend }: Desk, ids: readonly string[]): Promise<RunBody[]> {
   const found: RunBody[] = []
-  for (const id of ids) found.push(await backend.ask<RunBody>('GET', `/runs/${segment(id)}`))
+  for (const id of ids) {
+    const whole = await findId(backend, RUNS, id)
+    // Twice the same, under two beginnings of its id, is once.
+    if (found.every((run) => run.id !== whole)) found.push(await backend.ask<RunBody>('GET', `/runs/${whole}`))
+  }
   return found
 }

@@ -1,8 +1,13 @@
 /** `everytick runs logs`: what a run said, and with -f what it goes on to say until it ends. */
-import { type Backend, segment } from '../backend.ts'
+import type { Backend } from '../backend.ts'
 import type { Desk } from '../desk.ts'
+import { errorRows } from '../error-text.ts'
+import { findId } from '../find-id.ts'
+import { distanceText } from '../instant-text.ts'
+import { RUNS } from '../kinds.ts'
 import { jsonText, printable, type View } from '../print.ts'
 import { patient, pause } from '../watch.ts'
+import type { RunBody } from './runs.ts'
 
 export interface LogOptions {
   readonly follow?: boolean
@@ -22,7 +27,8 @@ const PAGE = 1000
 
 /** Lines are written as they come. */
 export async function runLogs({ backend, io, view }: Desk, id: string, options: LogOptions): Promise<string> {
-  const path = `/runs/${segment(id)}/logs`
+  const run = `/runs/${await findId(backend, RUNS, id)}`
+  const path = `${run}/logs`
   const lines = options.follow ? followed(backend, path) : stored(backend, path)
   let isSilent = true
   for await (const line of lines) {
@@ -30,8 +36,27 @@ export async function runLogs({ backend, io, view }: Desk, id: string, options: 
     io.write(options.json ? `${jsonText(line)}\n` : lineText(line, view))
   }
   if (isSilent) io.note('it said nothing\n')
+  if (!options.json)
+    for (const line of endLines(await backend.ask<RunBody>('GET', run))) io.note(`  ${printable(line)}\n`)
   return ''
 }
+
+/** How the last attempt ended, or that it has not. */
+export function endLines(run: Ended): string[] {
+  const { state, attempt, maxAttempts, startedAt, finishedAt, dueAt, error } = run
+  const of = `attempt ${attempt} of ${maxAttempts}`
+  const why = error === null ? [] : errorRows(error).map(([, text]) => text)
+  if (state === 'running') return [`it is still running: ${of}`]
+  if (state === 'pending')
+    return attempt === 0 ? [`it has not begun; it is due ${dueAt}`] : [`${of} failed; the next is due ${dueAt}`, ...why]
+  const took =
+    startedAt === null || finishedAt === null
+      ? ''
+      : ` after ${distanceText(Date.parse(finishedAt) - Date.parse(startedAt))}`
+  return [`${state}${took}: ${of}`, ...why]
+}
+
+type Ended = Pick<RunBody, 'state' | 'attempt' | 'maxAttempts' | 'startedAt' | 'finishedAt' | 'dueAt' | 'error'>
 
 export function lineText({ at, level, attempt, message, data }: LogLine, view: View): string {
   const more = data === null || data === undefined ? '' : jsonText(data)

@@ -1,15 +1,19 @@
 /** `everytick runs ls` and `get`: what ran, runs or waits, and what became of it. */
 import { systemClock } from '../../time/clock.ts'
-import { segment } from '../backend.ts'
 import type { Desk } from '../desk.ts'
 import { detailsText } from '../details.ts'
+import { type ErrorBody, errorLine, errorRows, firstLine } from '../error-text.ts'
+import { findId } from '../find-id.ts'
+import { RUNS } from '../kinds.ts'
 import { fieldsText, type ListOptions, limitOf, listed } from '../listing.ts'
 import { jsonText, rowsText, type View } from '../print.ts'
+import { shortIds } from '../short-id.ts'
 import { shortCell, spanCell, timeCell } from '../time-cell.ts'
 import { runQuery } from './ops-bulk.ts'
 
 /** What these commands read of a run. */
 export interface RunBody {
+  readonly kind: 'run'
   readonly id: string
   readonly state: string
   readonly job: string
@@ -20,8 +24,21 @@ export interface RunBody {
   readonly finishedAt: string | null
   readonly attempt: number
   readonly maxAttempts: number
-  readonly error: { readonly message: string } | null
+  readonly error: ErrorBody | null
   readonly [field: string]: unknown
+}
+
+/** A range of occurrences that became no run. */
+interface NonRunBody {
+  readonly kind: 'non_run'
+  readonly state: string
+  readonly job: string
+  readonly workspace: string
+  readonly schedule: { readonly key: string }
+  readonly reason: string
+  readonly detail: string
+  readonly count: number
+  readonly to: string
 }
 
 const HEADING = ['ID', 'STATE', 'JOB', 'WORKSPACE', 'SCHEDULE', 'DUE', 'TOOK', 'TRY', 'ERROR']
@@ -30,7 +47,7 @@ const MAX_ERROR = 50
 export async function listRuns(desk: Desk, words: readonly string[], options: ListOptions): Promise<string> {
   const { backend, io, view } = desk
   const asked = { query: await runQuery(desk, words), limit: limitOf(options) }
-  const { items, hasMore } = await listed<RunBody>(backend, '/runs', asked)
+  const { items, hasMore } = await listed<RunBody | NonRunBody>(backend, '/runs', asked)
   if (hasMore) io.note('there are more: --limit says how many, --all shows them all\n')
   if (options.json) return fieldsText(items, options.json)
   if (items.length === 0) {
@@ -38,18 +55,35 @@ export async function listRuns(desk: Desk, words: readonly string[], options: Li
     return ''
   }
   const now = systemClock.now()
-  const rows = items.map((each) => runRow(each, now, view))
+  const idText = view.terminal ? shortIds(idsOf(items), { filtered: words.length > 0 }) : String
+  const rows = items.map((each) =>
+    each.kind === 'non_run' ? ['-', ...nonRunRow(each, now, view)] : [idText(each.id), ...runRow(each, now, view)],
+  )
   return rowsText(HEADING, rows, view)
 }
 
+const idsOf = (items: readonly (RunBody | NonRunBody)[]): string[] =>
+  items.flatMap((each) => (each.kind === 'run' ? [each.id] : []))
+
+/** Without its id, which is cut as the whole list needs it. */
 function runRow(run: RunBody, now: number, view: View): string[] {
-  const { id, state, job, workspace, schedule, dueAt, startedAt, finishedAt, attempt, maxAttempts, error } = run
+  const { state, job, workspace, schedule, dueAt, startedAt, finishedAt, attempt, maxAttempts, error } = run
   return [
-    ...[id, state, job, workspace === 'default' && view.terminal ? '-' : workspace, schedule?.key ?? '-'],
+    ...[state, job, workspace === 'default' && view.terminal ? '-' : workspace, schedule?.key ?? '-'],
     timeCell(dueAt, now, view),
     spanCell(startedAt, finishedAt, now),
     `${attempt}/${maxAttempts}`,
-    error === null ? '-' : shortCell(error.message, MAX_ERROR, view),
+    error === null ? '-' : shortCell(firstLine(error.message), MAX_ERROR, view),
+  ]
+}
+
+/** Where a run says how long it took and which attempt it is, a range says how many it stands for; where that failed, why. */
+function nonRunRow(range: NonRunBody, now: number, view: View): string[] {
+  const { state, job, workspace, schedule, to, count, reason, detail } = range
+  const why = detail === '' ? reason : `${reason}: ${detail}`
+  return [
+    ...[state, job, workspace === 'default' && view.terminal ? '-' : workspace, schedule.key],
+    ...[timeCell(to, now, view), '-', `×${count}`, shortCell(why, MAX_ERROR, view)],
   ]
 }
 
@@ -64,12 +98,22 @@ export async function getRun(
   id: string,
   { json = false }: { readonly json?: boolean | string },
 ): Promise<string> {
-  const path = `/runs/${segment(id)}`
+  const path = `/runs/${await findId(backend, RUNS, id)}`
   const run = await backend.ask<RunBody>('GET', path)
   if (json) return fieldsText(run, json)
   const { data } = await backend.ask<{ data: readonly Entry[] }>('GET', `${path}/attempts`)
   // Into a pipe goes one thing only.
-  if (!view.terminal || data.length === 0) return detailsText(run, view)
-  const rows = data.map(({ at, kind, data }) => [at, kind, data === null ? '' : jsonText(data)])
-  return `${detailsText(run, view)}\n${rowsText(['AT', 'WHAT', ''], rows, view)}`
+  const { error, ...fields } = run
+  const details = detailsText(fields, view, error === null ? [] : errorRows(error))
+  if (!view.terminal || data.length === 0) return details
+  const rows = data.map(({ at, kind, data }) => [at, kind, entryText(data, error)])
+  return `${details}\n${rowsText(['AT', 'WHAT', ''], rows, view)}`
+}
+
+/** Of the error of an attempt only what it says, and nothing where the run shows the same error: where it comes from is in the JSON. */
+function entryText(data: unknown, shown: ErrorBody | null): string {
+  if (typeof data !== 'object' || data === null) return data === null ? '' : jsonText(data)
+  const { error, ...rest } = data as { readonly error?: ErrorBody | null }
+  const said = error && error.message !== shown?.message ? firstLine(errorLine(error)) : ''
+  return [said, Object.keys(rest).length === 0 ? '' : jsonText(rest)].filter(Boolean).join('  ')
 }

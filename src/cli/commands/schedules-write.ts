@@ -3,6 +3,7 @@ import { systemClock } from '../../time/clock.ts'
 import type { BackendOptions } from '../backend.ts'
 import type { Desk } from '../desk.ts'
 import { fieldsText } from '../listing.ts'
+import { noteWarnings } from '../note-warnings.ts'
 import { jsonText, printable } from '../print.ts'
 import { readScheduleName, schedulePath, scheduleText } from '../schedule-name.ts'
 import { relativeText } from '../time-cell.ts'
@@ -11,12 +12,17 @@ import { type BulkOptions, bulkSchedules } from './ops-bulk.ts'
 import type { ScheduleBody } from './schedules.ts'
 import { type Spec, type SpecOptions, specOf, timingOf, unsetOf } from './schedules-spec.ts'
 
-export interface CreateOptions extends SpecOptions {
+interface WriteOptions extends SpecOptions {
   readonly dryRun?: boolean
   readonly json?: boolean | string
 }
 
-export interface EditOptions extends CreateOptions {
+export interface CreateOptions extends WriteOptions {
+  /** With a reason, or without one. */
+  readonly paused?: string | true
+}
+
+export interface EditOptions extends WriteOptions {
   readonly unset?: string
   readonly force?: boolean
 }
@@ -30,11 +36,11 @@ interface Explained {
 export async function createSchedule(desk: Desk, text: string, options: CreateOptions): Promise<string> {
   const { backend } = desk
   const name = readScheduleName(text)
-  const spec = specOf(options)
+  const spec = { ...specOf(options), ...pausedOf(options) }
   if (spec.job === undefined) throw new UsageError('--job is missing', { hint: 'name the job that it runs' })
   if (!options.dryRun) {
     const made = await backend.ask<ScheduleBody>('POST', '/schedules', { body: { ...name, ...spec } })
-    warn(desk, made.warnings)
+    noteWarnings(desk.io, made.warnings)
     return options.json ? fieldsText(made, options.json) : `created ${sentenceOf(made)}\n`
   }
   // Refused as storing it would be.
@@ -42,13 +48,12 @@ export async function createSchedule(desk: Desk, text: string, options: CreateOp
   const { data } = await backend.ask<{ data: readonly { action: string }[] }>('POST', '/rehearse', { body })
   if (data[0]?.action !== 'create')
     throw new UsageError(`there is a schedule ${scheduleText(name)} already`, {
-      exit: 'notFound',
       code: 'SCHEDULE_EXISTS',
     })
   const explained = await explain(desk, { ...name, ...timingOf(spec) })
   if (options.json) return fieldsText({ ...name, ...spec, when: explained.when }, options.json)
-  const nextFireAt = explained.next[0]?.scheduledAt ?? null
-  return `would create ${sentenceOf({ ...name, when: explained.when, nextFireAt })}\n`
+  const nextFireAt = options.paused ? null : (explained.next[0]?.scheduledAt ?? null)
+  return `would create ${sentenceOf({ ...name, when: explained.when, nextFireAt, paused: options.paused ? {} : null })}\n`
 }
 
 /** One that is named, or the jitter of all that `--where` fits. */
@@ -79,7 +84,7 @@ async function editSchedule(desk: Desk, text: string, options: EditOptions): Pro
     body: { ...changes, ...(options.force ? { force: true } : {}) },
     headers: { 'if-match': `"${before.revision}"` },
   })
-  warn(desk, after.warnings)
+  noteWarnings(io, after.warnings)
   if (options.json) return fieldsText(after, options.json)
   if (after.revision === before.revision) io.note('it was so already\n')
   return `${after.revision === before.revision ? 'kept' : 'edited'} ${sentenceOf(after)}\n`
@@ -110,17 +115,19 @@ const shown = (value: unknown): string => {
 
 async function explain(desk: Desk, body: Spec): Promise<Explained> {
   const explained = await desk.backend.ask<Explained>('POST', '/explain', { body: { ...body, n: 1 } })
-  warn(desk, explained.warnings)
+  noteWarnings(desk.io, explained.warnings)
   return explained
 }
 
-function warn({ io }: Desk, warnings: readonly { readonly text: string }[] = []): void {
-  for (const { text } of warnings) io.note(`  ⚠ ${printable(text)}\n`)
+const pausedOf = ({ paused }: CreateOptions): Spec => {
+  if (paused === undefined) return {}
+  return { paused: paused === true ? true : { reason: paused } }
 }
 
-type Told = Pick<ScheduleBody, 'workspace' | 'key' | 'when' | 'nextFireAt'>
+type Told = Pick<ScheduleBody, 'workspace' | 'key' | 'when' | 'nextFireAt'> & { readonly paused?: object | null }
 
-function sentenceOf({ when, nextFireAt, ...name }: Told): string {
-  const next = nextFireAt === null ? 'none to come' : `next ${relativeText(Date.parse(nextFireAt), systemClock.now())}`
+function sentenceOf({ when, nextFireAt, paused, ...name }: Told): string {
+  const none = paused ? 'paused' : 'none to come'
+  const next = nextFireAt === null ? none : `next ${relativeText(Date.parse(nextFireAt), systemClock.now())}`
   return `${printable(scheduleText({ workspace: name.workspace, key: name.key }))}: ${printable(when ?? '')} ${next}`
 }

@@ -3,33 +3,45 @@ import type { Job } from '../../job.ts'
 import { coreOf } from '../../scheduler/core.ts'
 import type { Everytick } from '../../scheduler.ts'
 import { createKeys } from '../../server/keys.ts'
-import { serve as listen } from '../../server/listen.ts'
+import { type Listening, serve as listen } from '../../server/listen.ts'
 import { createSessions } from '../../server/sessions.ts'
-import { asked } from '../asked.ts'
-import { ownVersion } from '../config.ts'
+import { concurrencyOverrides } from '../concurrency.ts'
+import { ownVersion, whereabouts } from '../config.ts'
 import { type LoadedConfig, loadConfig } from '../config-file.ts'
 import { configuredApp } from '../configured-app.ts'
 import { portProblem } from '../port-problem.ts'
 import { printable, type View } from '../print.ts'
-import { readPort } from '../read-number.ts'
+import { readConcurrency, readDrain, readPort } from '../read-number.ts'
+import { type GivenToServe, serveWithoutKeysText } from '../serve-without-keys.ts'
+import { announce, type LogOptions, readLog } from '../service-log.ts'
+import { runUntilAsked } from '../stop-app.ts'
 import { type TargetOptions, targetJobs } from '../target-jobs.ts'
 import { UsageError } from '../usage-error.ts'
 
-export interface ServeOptions extends TargetOptions {
+const STOPPING = '  stopping: no new requests and no new runs, those under way may finish\n'
+const INVITED = '        opens once, within 15 minutes, and shows the first key'
+
+export interface ServeOptions extends TargetOptions, LogOptions {
   readonly config?: string
   readonly db?: string
   readonly host: string
   readonly port: string
   readonly role: string
+  readonly concurrency?: string
+  readonly drain: string
   /** Starts without keys, closed to everybody but the holder of a one-time link. */
   readonly setup?: boolean
   readonly publicMetrics?: boolean
   readonly publicDocs?: boolean
+  readonly privateChannels?: boolean
+  readonly channelHost?: readonly string[]
 }
 
 export async function serve(options: ServeOptions, view: View, write: (text: string) => void): Promise<void> {
   const port = readPort(options.port)
   const role = readRole(options.role)
+  const drainMs = readDrain(options.drain)
+  const log = readLog(options)
   const added = targetJobs(options, role === 'all')
   const loaded = await loadConfig(options.config)
   const { file, jobsFile } = loaded
@@ -38,57 +50,67 @@ export async function serve(options: ServeOptions, view: View, write: (text: str
   const app = configuredApp(loaded, {
     db: options.db,
     jobs: added,
-    defaults: { foreignJobs: true, ...(isBare && { name: 'server' }) },
+    overrides: {
+      ...concurrencyOverrides(readRoleConcurrency(options, role), loaded),
+      ...log.options.overrides,
+    },
+    defaults: { ...log.options.defaults, foreignJobs: true, ...(isBare && { name: 'server' }) },
   })
-  try {
-    await serveUntilAsked(app, { options, port, role, view, write, jobs: jobsLine(loaded, app, added) })
-  } finally {
-    await app.stop()
-  }
+  const jobs = jobsLine(loaded, app, added)
+  let closeServer = async (): Promise<void> => {}
+  await runUntilAsked({
+    ...{ app, drainMs },
+    onEnding() {
+      announce(log, write, { message: 'stopping', text: view.colours.dim(STOPPING) })
+      void closeServer()
+    },
+    async start(isEnding) {
+      const invite = await inviteOf(app, options.setup ?? false, givenOf(options, loaded))
+      const { name } = await coreOf(app).store()
+      if (isEnding()) return
+      await app.start(role === 'all' ? {} : { role })
+      if (isEnding()) return
+      const { url, close } = await listenOn(app, port, options)
+      closeServer = close
+      // The app closes its server when it stops, except one that was opened after that.
+      if (isEnding()) return close()
+      const { bold, dim } = view.colours
+      const setup = invite === null ? null : `${url}/setup?invite=${invite}`
+      announce(log, write, {
+        message: 'server started',
+        data: { version: ownVersion(), store: name, url, ...(setup === null ? {} : { setup }) },
+        text: [
+          `${bold(`everytick ${ownVersion()}`)}  ${printable(name)}\n${jobs}`,
+          `  api   ${url}/api/v1\n  docs  ${url}/api/docs\n`,
+          setup === null ? '' : `  setup ${setup}\n${dim(INVITED)}\n`,
+          dim('  Ctrl-C stops.\n'),
+        ].join(''),
+      })
+    },
+  })
 }
 
-interface Serving {
-  readonly options: ServeOptions
-  readonly port: number
-  readonly role: 'scheduler' | 'all'
-  readonly jobs: string
-  readonly view: View
-  readonly write: (text: string) => void
-}
-
-async function serveUntilAsked(app: Everytick, { options, port, role, jobs, view, write }: Serving): Promise<void> {
+/** The one-time invitation of a server without keys; null when there are keys. */
+async function inviteOf(app: Everytick, setup: boolean, given: GivenToServe): Promise<string | null> {
   const core = coreOf(app)
   const keys = createKeys(core)
-  const hasKeys = await keys.any()
-  if (!hasKeys && !options.setup) {
-    throw new UsageError('there is no key yet, so nobody could use this server', {
-      exit: 'auth',
-      hint: 'make the first one with: everytick keys create --db … --name admin --scope admin; or start with --setup, which prints a link that makes it, once',
-    })
-  }
-  const { name } = await core.store()
-  const invite = hasKeys ? null : await createSessions(core, keys).invite()
-  await app.start(role === 'all' ? {} : { role })
-  // At once, and nothing after it needs the store: a request to end stops the app also while the rest of this is on its way.
-  const end = asked()
-  const { url, close } = await listen(app, {
-    ...{ host: options.host, port },
-    publicMetrics: options.publicMetrics ?? false,
-    publicDocs: options.publicDocs ?? false,
-  }).catch((error: unknown) => {
+  if (await keys.any()) return null
+  if (setup) return createSessions(core, keys).invite()
+  throw new UsageError(serveWithoutKeysText(given), { code: 'KEY_MISSING' })
+}
+
+/** `keys` finds the store of a configuration file here by itself, and DATABASE_URL goes before it. */
+function givenOf({ config, db }: ServeOptions, { options }: LoadedConfig): GivenToServe {
+  const isFound = config === undefined || whereabouts().db !== undefined
+  return { config, db, configStore: isFound || typeof options.store !== 'string' ? undefined : options.store }
+}
+
+function listenOn(app: Everytick, port: number, options: ServeOptions): Promise<Listening> {
+  const { host, publicMetrics = false, publicDocs = false, privateChannels, channelHost } = options
+  const allowPrivate = privateChannels ?? channelHost ?? false
+  return listen(app, { host, port, publicMetrics, publicDocs, allowPrivate }).catch((error: unknown) => {
     throw portProblem(error, port)
   })
-  const { bold, dim } = view.colours
-  write(`${bold(`everytick ${ownVersion()}`)}  ${printable(name)}\n${jobs}`)
-  write(`  api   ${url}/api/v1\n  docs  ${url}/api/docs\n`)
-  if (invite !== null) {
-    write(
-      `  setup ${url}/setup?invite=${invite}\n${dim('        opens once, within 15 minutes, and shows the first key')}\n`,
-    )
-  }
-  write(dim('  Ctrl-C stops.\n'))
-  await end
-  await close()
 }
 
 /** Empty when there are none. */
@@ -97,6 +119,12 @@ function jobsLine({ file, jobsFile }: LoadedConfig, app: Everytick, added: reado
   const own = coreOf(app).settings.ownJobs.size - added.length
   const jobs = [...(from === null ? [] : [`${own} in ${printable(from)}`]), ...added.map((job) => job.name)]
   return jobs.length > 0 ? `  jobs  ${jobs.join(', ')}\n` : ''
+}
+
+function readRoleConcurrency({ concurrency }: ServeOptions, role: 'scheduler' | 'all'): number | null {
+  if (concurrency === undefined) return null
+  if (role === 'all') return readConcurrency(concurrency)
+  throw new UsageError('--concurrency is for a process that works', { hint: 'add --role all' })
 }
 
 function readRole(role: string): 'scheduler' | 'all' {

@@ -1,8 +1,8 @@
 /** `everytick simulate`: lives through a stretch of time with a schedule that is not saved; it needs neither server nor database. */
 import { answer } from '../answer.ts'
-import type { BackendOptions } from '../backend.ts'
+import { type BackendOptions, openBackend, openEmptyBackend } from '../backend.ts'
 import { utcText } from '../instant-text.ts'
-import { type Io, withBackend } from '../io.ts'
+import { closing, type Io } from '../io.ts'
 import { printable, rowsText, type View } from '../print.ts'
 import { readScheduleName } from '../schedule-name.ts'
 import { type Entry, laneOf, MARKS, markOf, type Stretch } from '../simulated-lane.ts'
@@ -32,10 +32,10 @@ export async function simulate(words: readonly string[], options: SimulateOption
   readTimingInput(words, options)
   const body = requestOf(words, options)
   // Nothing stored is needed, so nobody has to say where things are stored; the environment is not asked either.
-  const { url, db, token } = options
-  const where = url === undefined && db === undefined ? { db: 'sqlite::memory:' } : { url, db, token }
-  const given = Object.fromEntries(Object.entries(where).filter(([, value]) => value !== undefined))
-  const found = await withBackend(given, (backend) => backend.ask<Simulated>('POST', '/simulate', { body }))
+  const { url, db, config } = options
+  const isAlone = url === undefined && db === undefined && config === undefined
+  const backend = await (isAlone ? openEmptyBackend() : openBackend(options))
+  const found = await closing(backend, () => backend.ask<Simulated>('POST', '/simulate', { body }))
   const columns = Math.max(20, Math.min(96, (io.around.columns || 80) - 10))
   const shown = { outages: body.outages, columns, all: options.all ?? false }
   await answer(found, { json: options.json ?? false, io }, (simulated, view) => simulatedText(simulated, shown, view))

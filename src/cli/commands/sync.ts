@@ -1,16 +1,18 @@
 /** `everytick sync`: brings the stored schedules in line with those of the configuration file, or says what that would change. */
+import { openStore } from '../../open-store.ts'
 import { coreOf } from '../../scheduler/core.ts'
 import { definitionsOf } from '../../scheduler/definitions.ts'
 import { type NextFires, nextFires, storedUnder } from '../../scheduler/rehearsal.ts'
 import type { SyncReport } from '../../scheduler/sync.ts'
 import { nameOf } from '../../scheduler/sync-plan.ts'
 import { type Everytick, everytick } from '../../scheduler.ts'
+import { systemClock } from '../../time/clock.ts'
+import { releaseFiles } from '../backend.ts'
 import { changesText, type ShownChange } from '../changes-text.ts'
 import { whereabouts } from '../config.ts'
 import { loadConfig, optionsOf } from '../config-file.ts'
 import type { Io } from '../io.ts'
 import { jsonText } from '../print.ts'
-import { isMissingFile } from '../store-file.ts'
 import { UsageError } from '../usage-error.ts'
 
 export interface SyncOptions {
@@ -37,38 +39,48 @@ export async function sync(options: SyncOptions, io: Io): Promise<void> {
     }
     if (report.outdated)
       throw new UsageError('a newer build has stored its schedules, so those of this one were left out', {
-        exit: 'notFound',
         code: 'BUILD_OUTDATED',
         hint: 'sync the newer build, or raise build in the configuration',
       })
   } finally {
     await app.stop()
+    await releaseFiles(coreOf(app).settings.store)
   }
 }
 
-/** A rehearsal on a file that is not there yet is one on an empty database; it neither makes nor migrates one. */
+/** A dry run neither creates nor migrates a database. */
 async function appOf({ db, config }: SyncOptions, dryRun: boolean): Promise<Everytick> {
   const loaded = await loadConfig(config)
   if (loaded.app) {
+    if (db === undefined && dryRun) await refuseUnready(loaded.app)
     if (db === undefined) return loaded.app
     throw new UsageError(`${loaded.file} exports an app, which has a store of its own`, { hint: 'leave out --db' })
   }
   if (loaded.file === null && loaded.jobsFile === null)
     throw new UsageError('there is no configuration file here', {
-      exit: 'notFound',
+      code: 'CONFIG_MISSING',
       hint: 'write an everytick.config.ts that lists schedules, or pass --config',
     })
   const said = db ?? whereabouts().db
   const given = { ...optionsOf(loaded, said === undefined ? {} : { said }), logger: quiet }
-  if (!dryRun) return everytick(given)
-  const isNew = typeof given.store === 'string' && isMissingFile(given.store)
-  return everytick(isNew ? { ...given, store: 'sqlite::memory:' } : { ...given, migrate: false })
+  return everytick(dryRun ? { ...given, migrate: false } : given)
+}
+
+/** Of an app that would create or migrate its database: that there is nothing to create or migrate. */
+async function refuseUnready(app: Everytick): Promise<void> {
+  const { store } = coreOf(app).settings
+  try {
+    if (typeof store === 'string') await (await openStore(store, { clock: systemClock, migrate: false })).close()
+  } finally {
+    await releaseFiles(store)
+  }
 }
 
 async function firesOf(app: Everytick): Promise<ReadonlyMap<string, NextFires>> {
   const core = coreOf(app)
   const definitions = await definitionsOf(core, core.settings.schedules, 'code')
-  const fires = await nextFires(core, definitions, await storedUnder(core, definitions))
+  const pauses = core.settings.schedules.map(({ pause }) => pause)
+  const fires = await nextFires(core, definitions, { stored: await storedUnder(core, definitions), pauses })
   return new Map(definitions.map((definition, i) => [nameOf(definition), fires[i]!]))
 }
 

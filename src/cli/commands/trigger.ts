@@ -2,6 +2,7 @@
 import type { BackendOptions } from '../backend.ts'
 import type { Desk } from '../desk.ts'
 import { fieldsText } from '../listing.ts'
+import { noteWarnings, type Warned } from '../note-warnings.ts'
 import { planText } from '../plan-text.ts'
 import { printable } from '../print.ts'
 import { readScheduleName, schedulePath, scheduleText } from '../schedule-name.ts'
@@ -15,9 +16,13 @@ export interface TriggerOptions extends BulkOptions, BackendOptions {
   readonly overlap?: string
 }
 
+interface Triggered extends Warned {
+  readonly id: string
+}
+
 /** Into a pipe goes the id of the run and nothing else, so that it can be caught. */
 export async function trigger(desk: Desk, text: string | undefined, options: TriggerOptions): Promise<string> {
-  const { backend, view } = desk
+  const { backend, io, view } = desk
   const payload = jsonOf(options.payload)
   const { overlap } = options
   if (options.where) {
@@ -31,7 +36,8 @@ export async function trigger(desk: Desk, text: string | undefined, options: Tri
   const name = scheduleText(found)
   if (options.dryRun) return planText('trigger', [name], options.json)
   const body = { ...(payload === undefined ? {} : { payload }), ...(overlap && { overlap }) }
-  const run = await backend.ask<{ id: string }>('POST', `/schedules/${found.id}/trigger`, { body })
+  const run = await backend.ask<Triggered>('POST', `/schedules/${found.id}/trigger`, { body })
+  noteWarnings(io, run.warnings)
   if (options.json) return fieldsText(run, options.json)
   return view.terminal ? `triggered ${printable(name)}: run ${run.id}\n` : `${run.id}\n`
 }

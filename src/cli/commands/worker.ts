@@ -1,31 +1,47 @@
 /** `everytick worker`: carries out runs of the jobs of a configuration, and of those it was told to bring, until it is asked to stop; then no new ones, and those under way may finish. */
 import { coreOf } from '../../scheduler/core.ts'
 import type { QueueOption } from '../../scheduler/read-queues.ts'
-import { asked } from '../asked.ts'
+import type { Everytick } from '../../scheduler.ts'
+import type { Probes } from '../../server/probes.ts'
+import { concurrencyOverrides } from '../concurrency.ts'
 import { ownVersion } from '../config.ts'
 import { type LoadedConfig, loadConfig } from '../config-file.ts'
 import { configuredApp } from '../configured-app.ts'
+import { portProblem } from '../port-problem.ts'
 import { printable, type View } from '../print.ts'
-import { readSeconds } from '../read-number.ts'
+import { readConcurrency, readDrain, readPort, readSeconds } from '../read-number.ts'
+import { announce, type LogOptions, readLog } from '../service-log.ts'
+import { runUntilAsked } from '../stop-app.ts'
 import { type TargetOptions, targetJobs } from '../target-jobs.ts'
 import { UsageError } from '../usage-error.ts'
 
-export interface WorkerOptions extends TargetOptions {
+export interface WorkerOptions extends TargetOptions, LogOptions {
   readonly config?: string
   readonly db?: string
   readonly queues?: string
+  readonly concurrency?: string
+  /** Plans too. */
+  readonly plan?: boolean
   readonly seconds?: string
+  readonly drain: string
+  /** Where to answer probes and scrapers; nowhere when absent. */
+  readonly port?: string
+  readonly host?: string
 }
 
-/** What a queue that the configuration does not name is given. */
-const AT_ONCE = 10
+const STOPPING = '  stopping: no new runs, those under way may finish\n'
 
 export async function worker(options: WorkerOptions, view: View, write: (text: string) => void): Promise<void> {
   const seconds = readSeconds(options.seconds)
+  const drainMs = readDrain(options.drain)
+  const probes = readProbes(options)
+  const log = readLog(options)
   const jobs = targetJobs(options, true)
   const loaded = await loadConfig(options.config)
-  const queues = options.queues === undefined ? null : queuesOf(options.queues, loaded)
-  const app = configuredApp(loaded, { db: options.db, jobs, overrides: queues === null ? {} : { queues } })
+  const queues = options.queues === undefined ? {} : { queues: queuesOf(options.queues, loaded) }
+  const concurrency = options.concurrency === undefined ? null : readConcurrency(options.concurrency)
+  const overrides = { ...concurrencyOverrides(concurrency, loaded, queues), ...log.options.overrides }
+  const app = configuredApp(loaded, { db: options.db, jobs, overrides, defaults: log.options.defaults })
   const core = coreOf(app)
   const { ownJobs, queues: taken } = core.settings
   if (ownJobs.size === 0) {
@@ -34,20 +50,52 @@ export async function worker(options: WorkerOptions, view: View, write: (text: s
       hint: `name them in ${loaded.file ?? 'everytick.config.ts'}, export them from jobs.ts, or pass --http or --allow-command`,
     })
   }
-  await app.start({ role: 'worker' })
   const { bold, dim } = view.colours
-  const { name } = await core.store()
-  const list = Object.entries(taken).map(([queue, { concurrency }]) => `${printable(queue)} ×${concurrency}`)
-  write(`${bold(`everytick ${ownVersion()}`)}  worker on ${printable(name)}\n`)
-  write(`  jobs    ${[...ownJobs.keys()].map(printable).join(', ')}\n  queues  ${list.join(', ')}\n`)
-  write(dim('  Ctrl-C stops.\n'))
-  await asked(seconds)
-  write(dim('  stopping: no new runs, those under way may finish\n'))
-  await app.stop()
+  await runUntilAsked({
+    ...{ app, drainMs, seconds },
+    onEnding: () => announce(log, write, { message: 'stopping', text: dim(STOPPING) }),
+    async start(isEnding) {
+      // Before the start: a port that is taken is said at once, and an orchestrator sees the process while it connects.
+      const served = probes && (await listenForProbes(app, probes))
+      if (isEnding()) return
+      await app.start(options.plan ? {} : { role: 'worker' })
+      const { name } = await core.store()
+      const list = Object.entries(taken).map(([queue, { concurrency }]) => `${printable(queue)} ×${concurrency}`)
+      const [what, jobNames] = [options.plan ? 'planner and worker' : 'worker', [...ownJobs.keys()]]
+      announce(log, write, {
+        message: `${what} started`,
+        data: { version: ownVersion(), store: name, jobs: jobNames, queues: taken, probes: served?.url },
+        text: [
+          `${bold(`everytick ${ownVersion()}`)}  ${what} on ${printable(name)}\n`,
+          `  jobs    ${jobNames.map(printable).join(', ')}\n  queues  ${list.join(', ')}\n`,
+          served ? `  probes  ${served.url}/healthz, /readyz, /metrics\n` : '',
+          dim('  Ctrl-C stops.\n'),
+        ].join(''),
+      })
+    },
+  })
+}
+
+interface ProbeAddress {
+  readonly host: string
+  readonly port: number
+}
+
+function readProbes({ port, host }: WorkerOptions): ProbeAddress | null {
+  if (port !== undefined) return { host: host ?? '127.0.0.1', port: readPort(port) }
+  if (host === undefined) return null
+  throw new UsageError('--host says where to answer probes, and --port is missing', { hint: 'add --port 4411' })
+}
+
+async function listenForProbes(app: Everytick, { host, port }: ProbeAddress): Promise<Probes> {
+  const { serveProbes } = await import('../../server/probes.ts')
+  return serveProbes(app, { host, port }).catch((error: unknown) => {
+    throw portProblem(error, port)
+  })
 }
 
 function queuesOf(names: string, { options }: LoadedConfig): Record<string, QueueOption> {
   const wanted = names.split(',').map((name) => name.trim())
   if (wanted.includes('')) throw new UsageError('--queues takes names separated by commas')
-  return Object.fromEntries(wanted.map((name) => [name, options.queues?.[name] ?? AT_ONCE]))
+  return Object.fromEntries(wanted.map((name) => [name, options.queues?.[name] ?? {}]))
 }

@@ -1,5 +1,5 @@
 /** Says when a stored schedule fires in the five fields of a crontab, or why no crontab can say it. */
-import { compileCron } from '../../schedule/cron.ts'
+import { parseCron } from '../../schedule/cron.ts'
 import { readCron } from '../../schedule/cron-expression.ts'
 import type { Field, Item } from '../../schedule/cron-field.ts'
 import { formatDuration, parseDuration } from '../../time/duration.ts'
@@ -29,10 +29,9 @@ export function sayTiming(timing: StoredTiming, { now, seed }: { readonly now: n
   const tree = readCron(cron, seed)
   if (tree.kind === 'every') return sayInterval(parseDuration(tree.duration))
   // Checked against the zone too: what this version cannot read, it does not write.
-  compileCron(cron, { timezone, seed })
-  return cron.trim().startsWith('@')
-    ? { time: cron.trim().toLowerCase(), zone: timezone }
-    : sayFields(tree.fields, timezone)
+  parseCron(cron, { timezone, seed })
+  if (tree.kind === 'reboot' || COMMON_MACRO.test(cron.trim())) return { time: cron.trim(), zone: timezone }
+  return sayFields(tree.fields, timezone)
 }
 
 function boundOf({ startAt, endAt, exclude = [], maxRuns }: StoredTiming, now: number): string | null {
@@ -48,8 +47,14 @@ function sayInterval(everyMs: number): Said {
   return { reason: `an interval of ${formatDuration(everyMs)} does not fill an hour, a day or a week evenly` }
 }
 
-function sayFields([second, ...fields]: readonly Field[], zone: string): Said {
+/** Macros that every cron has; FreeBSD alone knows `@every_minute`. */
+const COMMON_MACRO = /^@(?!every_)/
+
+function sayFields(tree: readonly Field[], zone: string): Said {
+  const [second, ...fields] = tree.slice(0, 6)
   if (second!.text !== '0') return { reason: 'it has seconds' }
+  if (tree.length > 6 && tree[6]!.text !== '*') return { reason: 'it has years' }
+  if (fields[4]!.text.startsWith('+') && !/^[*?]$/.test(fields[2]!.text)) return { reason: 'it uses +' }
   const strange = fields.flatMap(({ items }) => items).find(({ kind }) => OURS.has(kind))
   if (strange) return { reason: 'it uses L, W or #' }
   return { time: fields.map(fieldText).join(' '), zone }

@@ -18,7 +18,8 @@ describe('a line', () => {
         line: 3,
         body: {
           ...{ key: 'backup', workspace: 'default', cron: '30 2 * * *', timezone: 'Europe/Berlin', job: 'backup' },
-          ...{ overlap: 'allow', catchUp: 'none', retry: { attempts: 1 }, description: 'To tape', tags: ['crontab'] },
+          ...{ overlap: 'allow', catchUp: 'none', retry: { attempts: 1 }, timeout: 'none' },
+          ...{ description: 'To tape', tags: ['crontab'] },
         },
       },
     ])

@@ -145,6 +145,8 @@ function bodyOf(parts: Parts, wishes: ImportWishes): PlannedSchedule['body'] {
     ...{ key, workspace: wishes.workspace, ...rule, job },
     ...(wishes.job === null ? {} : { payload: payloadOf(work) }),
     ...{ overlap: entry.alone ? 'skip' : wishes.overlap, catchUp: wishes.catchUp, retry: { attempts: 1 } },
+    // As cron does; a job that may take hours is nothing that an import can know.
+    timeout: 'none',
     ...(delay === 0 ? {} : { jitter: `${delay}m` }),
     ...(remark.description === null ? {} : { description: remark.description }),
     tags: [wishes.tag],

@@ -51,7 +51,10 @@ async function fromFile(file: string): Promise<{ readonly bytes: Buffer; readonl
 function unreadable(file: string, cause: unknown): Error {
   if (cause instanceof UsageError) return cause
   const { code } = cause as NodeJS.ErrnoException
-  return new UsageError(`${file} cannot be read (${code})`, { exit: code === 'ENOENT' ? 'notFound' : 'failed', cause })
+  return new UsageError(`${file} cannot be read (${code})`, {
+    code: code === 'ENOENT' ? 'FILE_MISSING' : 'FILE_FAILED',
+    cause,
+  })
 }
 
 export type OutState = 'new' | 'same' | 'differs'
@@ -81,7 +84,7 @@ export async function writeOut({ file, text, force, mode }: OutFile): Promise<vo
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     throw new UsageError(`${file} cannot be written (${code})`, {
-      exit: code === 'EEXIST' ? 'notFound' : 'failed',
+      code: code === 'EEXIST' ? 'FILE_EXISTS' : 'FILE_FAILED',
       ...(code === 'EEXIST' ? { hint: 'pass --force to replace it, or --out with another name' } : {}),
       cause,
     })

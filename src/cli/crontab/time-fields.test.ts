@@ -8,9 +8,11 @@ describe('the time of a line', () => {
     ['five fields', '30 2 * * 1-5', '30 2 * * 1-5'],
     ['names', '0 0 1 jan-mar,Dec MON', '0 0 1 jan-mar,Dec MON'],
     ['a macro', '@daily', '@daily'],
-    ['a macro of FreeBSD', '@every_minute', '* * * * *'],
-    ['a step beyond the end of the hour', '*/90 * * * *', '*/60 * * * *'],
-    ['a step beyond the end of a range', '5-20/100 * * * *', '5-20/60 * * * *'],
+    ['a macro of FreeBSD', '@every_minute', '@every_minute'],
+    ['another', '@every_second', '@every_second'],
+    ['a step beyond the end of the hour', '*/90 * * * *', '0 * * * *'],
+    ['a step that just reaches the end', '*/60 */24 * * *', '0 0 * * *'],
+    ['a step beyond the end of a range', '5-20/100 * * * *', '5 * * * *'],
     ['both days, of which one is enough', '0 0 13 * 5', '0 0 13 * 5'],
     ['Sunday as 7', '0 0 * * 5-7', '0 0 * * 5-7'],
   ])('is carried over: %s', (_, time, cron) => {
@@ -20,7 +22,6 @@ describe('the time of a line', () => {
   it('is an interval in UTC where fields can say it, and an interval where not', () => {
     expect(readTime('@every 15m', place)).toEqual({ cron: '*/15 * * * *', timezone: 'UTC' })
     expect(readTime('@every 1h30m', place)).toEqual({ every: '1h30m' })
-    expect(readTime('@every_second', place)).toEqual({ every: '1s' })
   })
 
   it('chooses a random value once, within its bounds, the same for the same schedule', () => {
@@ -50,7 +51,9 @@ describe('the time of a line', () => {
   })
 
   it.each([
-    ['@reboot', 'CRON_MACRO', /restart of a node is not/],
+    ['@reboot', 'CRON_MACRO', /restart of a machine is not/],
+    ['@Daily', 'CRON_MACRO', /lower case/],
+    ['0 0 */31 * 1', 'CRON_STEP', /larger than 30/],
     ['@60', 'CRON_MACRO', /end of the run before/],
     ['@fortnightly', 'CRON_MACRO', /not a macro/],
     ['@every soon', 'DURATION_INVALID', /not a duration/],

@@ -2,6 +2,8 @@
 import { EverytickError } from '../../errors.ts'
 import { parseCron } from '../../schedule/cron.ts'
 import { FIELD_SPECS, type FieldSpec } from '../../schedule/cron-field.ts'
+import { refuseNever } from '../../schedule/never.ts'
+import { systemClock } from '../../time/clock.ts'
 import { formatDuration } from '../../time/duration.ts'
 import { intervalFields } from './interval-fields.ts'
 
@@ -16,19 +18,14 @@ export interface Place {
   readonly seed: string
 }
 
-/** Of FreeBSD's. */
-const OTHER_MACROS: Readonly<Record<string, string>> = {
-  '@every_minute': '* * * * *',
-  '@every_second': '@every 1s',
-}
-const SPECS = FIELD_SPECS.slice(1)
+const SPECS = FIELD_SPECS.slice(1, 6)
 
 export function readTime(time: string, { zone, seed }: Place): Rule {
-  const text = OTHER_MACROS[time.toLowerCase()] ?? time
-  if (/^@\d/.test(text)) throw refused('CRON_MACRO', `${text} counts from the end of the run before`, 'write @every 5m')
-  const cron = text.startsWith('@') ? text.toLowerCase() : text.split(/\s+/).map(translated).join(' ')
+  if (/^@\d/.test(time)) throw refused('CRON_MACRO', `${time} counts from the end of the run before`, 'write @every 5m')
+  const cron = time.startsWith('@') ? time : time.split(/\s+/).map(translated).join(' ')
   const timing = parseCron(cron, { timezone: zone, seed })
-  if (timing.kind === 'cron') return { cron: chosen(cron, timing.fields), timezone: timing.timezone }
+  refuseNever(timing, systemClock.now())
+  if (timing.kind !== 'interval') return { cron: chosen(cron, timing.fields), timezone: timing.timezone }
   const fields = intervalFields(timing.intervalMs)
   return fields === null ? { every: formatDuration(timing.intervalMs) } : { cron: fields, timezone: 'UTC' }
 }
@@ -47,7 +44,10 @@ function itemOf(item: string, spec: FieldSpec): string {
   if (step === '') return item
   if (head !== '*' && !head.includes('-')) throw ambiguous({ item, head, step }, spec)
   // Cron takes steps beyond the end of the field, and then stays with the first value.
-  return `${head}/${Math.min(Number(step), spec.lastStep - spec.min + 1)}`
+  if (Number(step) <= spec.lastStep - spec.min) return `${head}/${Number(step)}`
+  // Of a day field the star also says that a day must match both: such a step is left to be refused.
+  if (spec.name === 'day' || spec.name === 'weekday') return item
+  return head === '*' ? String(spec.min) : head.split('-')[0]!
 }
 
 function ambiguous(

@@ -1,22 +1,27 @@
 /** The process that runs the user's code under `dev`: loads it, serves the interface, prints what happens, and ends when told to or when its parent is gone. A change of the code gets a new one. */
 import { coreOf } from '../../scheduler/core.ts'
+import type { Everytick } from '../../scheduler.ts'
 import { serve } from '../../server/listen.ts'
 import { ownVersion, surroundings } from '../config.ts'
 import { type LoadedConfig, loadConfig } from '../config-file.ts'
+import { leave, openNow } from '../leave.ts'
 import { printable, viewOf } from '../print.ts'
 import { problemOf } from '../problem.ts'
-import { allowTypescript } from '../typescript-hook.ts'
+import { stopApp } from '../stop-app.ts'
+import { onUserFile } from '../user-module.ts'
 import { type DevApp, openDevApp } from './dev-app.ts'
 import { headText, reloadedText } from './head-text.ts'
 import { ledgerText } from './ledger-text.ts'
 import { liveLines } from './live-lines.ts'
-import type { DevSetting, FromChild, ToChild } from './messages.ts'
+import { type DevSetting, type FromChild, LONGEST_STOP_MS, type ToChild } from './messages.ts'
 import { putAhead } from './moved-clock.ts'
 
 type Ending = Omit<Extract<ToChild, { kind: 'stop' }>, 'kind'>
 
-const DRAIN = '10s'
+const DRAIN_MS = 10_000
+/** For what the code before a change left open. */
 const LEAVE_MS = 500
+const openAtStart = openNow()
 const view = viewOf(surroundings())
 const write = (text: string): void => void process.stdout.write(text)
 const send = (message: FromChild): void => void (process.connected && process.send!(message))
@@ -30,12 +35,18 @@ let loaded: LoadedConfig | null = null
 function stop(how: Ending): void {
   if (isEnding) return
   isEnding = true
+  // A database that does not answer must not keep this process, nor the parent that waits for it.
+  setTimeout(() => process.exit(1), LONGEST_STOP_MS).unref()
   end(how)
-    .catch((error: unknown) => void process.stderr.write(`${String(error)}\n`))
+    .catch((error: unknown) => {
+      process.exitCode = 1
+      send({ kind: 'failed', problem: problemOf(error) })
+    })
     .then(() => {
       if (process.connected) process.disconnect()
-      // By itself, so that SQLite can put its files in order; but whatever the user's code left open keeps nobody waiting.
-      setTimeout(() => process.exit(0), LEAVE_MS).unref()
+      // By itself, so that SQLite can put its files in order. With every change of a file a hint would be noise.
+      if (how.ledger) void leave(openAtStart)
+      else setTimeout(() => process.exit(), LEAVE_MS).unref()
     })
 }
 
@@ -46,7 +57,7 @@ function failed(error: unknown): void {
 
 async function load(given: DevSetting): Promise<void> {
   setting = given
-  allowTypescript((path) => send({ kind: 'file', path }))
+  onUserFile((path) => send({ kind: 'file', path }))
   loaded = await loadConfig(given.config ?? undefined)
   send({ kind: 'willing' })
 }
@@ -57,7 +68,7 @@ async function go(): Promise<void> {
   const { app } = made
   const core = coreOf(app)
   end = async () => {
-    await app.stop()
+    await stopApp(app, DRAIN_MS)
     await made.close()
   }
   const synced = await app.sync()
@@ -70,18 +81,30 @@ async function go(): Promise<void> {
   const lines = liveLines(core, view, write)
   end = async (how) => {
     if (how.ledger) write(view.colours.dim('  stopping: no new runs, those under way may finish\n'))
-    const ledger = how.ledger ? ledgerText(await app.audit(), view) : ''
-    await app.stop({ drain: DRAIN })
-    await lines.stop()
-    write(ledger)
-    await made.close()
-    moveClock(made, how.moveMs)
+    const ledger = how.ledger ? await checkedLedger(app) : ''
+    try {
+      await stopApp(app, DRAIN_MS)
+    } finally {
+      await lines.stop()
+      write(ledger)
+      await made.close()
+      moveClock(made, how.moveMs)
+    }
   }
   // The interface comes last: what goes with it looks after the planner, which should be there by then.
   await app.start()
   const { port } = await serve(app, { port: 0, access: 'open', publicMetrics: true })
   send({ kind: 'ready', port, movesClock: made.clockOf !== null })
   await ready(url)
+}
+
+/** A ledger that cannot be read now does not keep the app from stopping. */
+async function checkedLedger(app: Everytick): Promise<string> {
+  try {
+    return ledgerText(await app.audit(), view)
+  } catch (error) {
+    return `  ledger not checked: ${printable(problemOf(error).message)}\n`
+  }
 }
 
 function moveClock({ clockOf, aheadMs }: DevApp, moveMs: number): void {

@@ -3,7 +3,7 @@ import { createLoop } from '../../engine/loop.ts'
 import type { Fact } from '../../observe/fact.ts'
 import type { Run } from '../../run/run.ts'
 import type { Core } from '../../scheduler/core.ts'
-import { scheduleView } from '../../scheduler/schedule-view.ts'
+import { nextFire } from '../../scheduler/schedule-view.ts'
 import type { FeedEntry } from '../../store/contract/feed.ts'
 import type { View } from '../print.ts'
 import { durationText, type Line, lagText, lineText, nameOf, nextText, qualified, reasonText } from './line-text.ts'
@@ -33,7 +33,7 @@ export function liveLines(core: Core, view: View, write: (text: string) => void)
 
   const nextOf = async ({ schedule, workspace }: Run): Promise<string> => {
     const stored = schedule && (await (await core.store()).schedules.get(workspace, schedule.key))
-    return nextText((stored && scheduleView(stored, clock.now()).nextFireAt?.getTime()) ?? null)
+    return nextText((stored && nextFire(stored, clock.now()).nextFireAt?.getTime()) ?? null)
   }
 
   const onStart = (run: Run, at: number): void => {

@@ -16,6 +16,9 @@ export interface DevSetting {
   readonly targets: TargetOptions
 }
 
+/** The child ends by then, whatever hangs; the parent kills one that does not. */
+export const LONGEST_STOP_MS = 30_000
+
 export type ToChild =
   | { readonly kind: 'load'; readonly setting: DevSetting }
   /** The one before has ended. */

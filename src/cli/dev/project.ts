@@ -2,9 +2,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { systemTimers } from '../../time/timers.ts'
 import { environmentWith } from '../config.ts'
+import { EXIT } from '../exit.ts'
 import type { Problem } from '../problem.ts'
-import type { DevSetting, FromChild, ToChild } from './messages.ts'
+import { type DevSetting, type FromChild, LONGEST_STOP_MS, type ToChild } from './messages.ts'
 
 export interface ProjectOptions {
   readonly setting: Omit<DevSetting, 'first'>
@@ -20,7 +22,8 @@ export interface Project {
   /** Whether the code as it is now runs; false when it could not be loaded. */
   load(how?: { readonly moveMs?: number }): Promise<boolean>
   readonly movesClock: boolean
-  stop(): Promise<void>
+  /** Answers what could not be ended in order, null when everything was. */
+  stop(): Promise<Problem | null>
   /** At once. */
   kill(): void
 }
@@ -30,9 +33,15 @@ interface Life {
   readonly ended: Promise<void>
   /** The next message of a kind; null when it failed or ended before. */
   heard<Kind extends FromChild['kind']>(kind: Kind): Promise<Extract<FromChild, { kind: Kind }> | null>
-  stop(how: { ledger: boolean; moveMs: number }): Promise<void>
+  stop(how: { ledger: boolean; moveMs: number }): Promise<Problem | null>
 }
 
+const KILL_AFTER_MS = 5000
+const NOT_ENDED: Problem = {
+  code: 'STOP_TIMEOUT',
+  message: 'the process of your jobs did not stop in order',
+  exit: EXIT.failed,
+}
 const CHILD = fileURLToPath(new URL(`./child${extname(fileURLToPath(import.meta.url))}`, import.meta.url))
 
 export function createProject({ setting, lead, onFile, onProblem, onCrash }: ProjectOptions): Project {
@@ -59,12 +68,12 @@ export function createProject({ setting, lead, onFile, onProblem, onCrash }: Pro
     return life
   }
 
-  const end = async (how: { ledger: boolean; moveMs: number }): Promise<void> => {
+  const end = async (how: { ledger: boolean; moveMs: number }): Promise<Problem | null> => {
     const old = live
     live = null
-    if (!old) return
+    if (!old) return null
     lead(null)
-    await old.stop(how)
+    return old.stop(how)
   }
 
   const replace = async (moveMs: number): Promise<boolean> => {
@@ -103,7 +112,7 @@ export function createProject({ setting, lead, onFile, onProblem, onCrash }: Pro
     async stop() {
       stopped = true
       await turn
-      await end({ ledger: true, moveMs: 0 })
+      return end({ ledger: true, moveMs: 0 })
     },
     kill() {
       for (const child of all) child.kill('SIGKILL')
@@ -142,7 +151,13 @@ function lifeOf(child: ChildProcess, { onFile, onProblem }: Pick<ProjectOptions,
       }),
     async stop(how) {
       tell(child, { kind: 'stop', ...how })
+      // One whose event loop is blocked hears nothing.
+      const cancel = systemTimers.set(LONGEST_STOP_MS + KILL_AFTER_MS, () => child.kill('SIGKILL'))
       await ended
+      cancel()
+      const failed = heard.get('failed')
+      if (failed?.kind === 'failed') return failed.problem
+      return child.exitCode === 0 ? null : NOT_ENDED
     },
   }
 }

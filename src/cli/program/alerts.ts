@@ -4,7 +4,7 @@ import type { AlertRuleOptions } from '../commands/alert-rules.ts'
 import type { AlertOptions, AlertsListOptions, MuteOptions } from '../commands/alerts.ts'
 import type { ChannelAddOptions, ChannelOptions, ChannelsListOptions } from '../commands/channels.ts'
 import type { Io } from '../io.ts'
-import { withBackendOptions, withDryRun, withPages } from './options.ts'
+import { withAddress, withBackendOptions, withDryRun, withJson, withPages } from './options.ts'
 
 const listed = (value: string, former: readonly string[] = []): readonly string[] => [...former, value]
 const writing = (command: Command): Command => withDryRun(withBackendOptions(command))
@@ -75,15 +75,15 @@ export function registerAlerts(program: Command, io: Io): void {
       const { listChannels } = await import('../commands/channels.ts')
       await listChannels(options, io)
     })
-  writing(channels.command('add <name>'))
+  withDryRun(withJson(withAddress(channels.command('add <name>'))))
     .description('add a channel; for a webhook a secret is made and printed, once')
     .addOption(new Option('--kind <kind>', 'how it is told').choices(['webhook', 'slack', 'log']))
     .option('--address <url>', 'of a webhook, or of Slack')
     .option('--config <file>', 'all of it as JSON, such as for email; - reads standard input')
     .option('--workspace <name>', 'only alerts of this one')
-    .action(async (name: string, options: ChannelAddOptions) => {
+    .action(async (name: string, { config: file, ...options }: ChannelAddOptions & { config?: string }) => {
       const { addChannel } = await import('../commands/channels.ts')
-      await addChannel(name, options, io)
+      await addChannel(name, file === undefined ? options : { ...options, file }, io)
     })
   writing(channels.command('test <id>'))
     .description('send a test message now: exit 1 when it is not taken')

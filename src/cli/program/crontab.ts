@@ -43,7 +43,6 @@ export function registerCrontab(program: Command, io: Io): void {
     .option('--out <file>', 'where to write it (default: standard output)')
     .option('--force', 'replace that file when it says something else')
     .option('--workspace <name>', 'whose schedules (default: default)')
-    .option('--config <file>', 'where the jobs are (default: everytick.config.ts, .js or .json, or jobs.ts here)')
     .action(async (options: ExportCrontabOptions) => {
       const { exportCrontab } = await import('../commands/export-crontab.ts')
       await exportCrontab(options, io)

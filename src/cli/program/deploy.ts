@@ -1,6 +1,7 @@
-/** Defines `migrate`, `sync`, `apply` and `doctor`: what is done when something new goes out. */
+/** Defines `migrate`, `sync`, `apply`, `doctor` and `cleanup`: what is done to a whole database, mostly when something new goes out. */
 import type { Command } from 'commander'
 import type { ApplyOptions } from '../commands/apply.ts'
+import type { CleanupOptions } from '../commands/cleanup.ts'
 import type { DoctorOptions } from '../commands/doctor.ts'
 import type { MigrateOptions } from '../commands/migrate.ts'
 import type { SyncOptions } from '../commands/sync.ts'
@@ -11,6 +12,7 @@ export function registerDeploy(program: Command, io: Io): void {
   withDryRun(program.command('migrate'))
     .description('bring a database up to date, or print the SQL that does')
     .option('--db <address>', 'sqlite:./everytick.db or postgres://user@host/database (or DATABASE_URL)')
+    .option('--config <file>', 'a configuration whose store is meant (default: everytick.config.ts, .js or .json here)')
     .option('--sql', 'print the SQL for an empty database instead, and open nothing')
     .option('--json', 'print JSON')
     .action(async (options: MigrateOptions) => {
@@ -44,5 +46,18 @@ export function registerDeploy(program: Command, io: Io): void {
     .action(async (options: DoctorOptions) => {
       const { doctor } = await import('../commands/doctor.ts')
       await doctor(options, io)
+    })
+
+  withDryRun(withBackendOptions(program.command('cleanup')))
+    .description('remove now what is older than its retention; asks first')
+    .option('--history <duration>', 'finished runs and their logs')
+    .option('--journal <duration>', 'journal, non-runs, records of deleted runs, revisions, ended backfills')
+    .option('--idempotency <duration>', 'idempotency keys')
+    .option('--orphans <duration>', 'schedules that code no longer has')
+    .option('--ended-schedules <duration>', 'schedules that are over, or off')
+    .option('--yes', 'do not ask')
+    .action(async (options: CleanupOptions) => {
+      const { cleanup } = await import('../commands/cleanup.ts')
+      await cleanup(options, io)
     })
 }

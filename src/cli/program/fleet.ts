@@ -1,6 +1,7 @@
-/** Defines `queues` and `workers`: what a fleet works with, and how to hold it back. */
+/** Defines `queues`, `workers` and `locks`: what a fleet works with, and how to hold it back. */
 import type { Command } from 'commander'
 import type { FleetOptions, QueueLimitOptions, QueuePauseOptions } from '../commands/fleet.ts'
+import type { LockReleaseOptions } from '../commands/locks.ts'
 import type { Io } from '../io.ts'
 import { withBackendOptions, withDryRun } from './options.ts'
 
@@ -27,7 +28,7 @@ export function registerFleet(program: Command, io: Io): void {
     })
   withDryRun(withBackendOptions(queues.command('limit <name>')))
     .description('set the limits of a queue for all processes; those not named stay')
-    .option('--concurrency <number>', 'runs at once in all processes, or none')
+    .option('--global-concurrency <number>', 'runs at once in all processes, or none')
     .option('--per-workspace <number>', 'of them for one workspace, or none')
     .option('--rate <number/duration>', 'starts in a while, such as 100/1m, or none')
     .action(async (name: string, options: QueueLimitOptions) => {
@@ -47,5 +48,21 @@ export function registerFleet(program: Command, io: Io): void {
     .action(async (id: string, options: FleetOptions) => {
       const { drainWorker } = await import('../commands/fleet.ts')
       await drainWorker(id, options, io)
+    })
+
+  const locks = program.command('locks').description('show who holds which lock; release one')
+  withBackendOptions(locks.command('ls', { isDefault: true }))
+    .description('list the locks of your code and the leases of the engine')
+    .action(async (options: FleetOptions) => {
+      const { listLocks } = await import('../commands/locks.ts')
+      await listLocks(options, io)
+    })
+  withDryRun(withBackendOptions(locks.command('release <name>')))
+    .description('take a lock away from its holder, which may work on until its next renewal')
+    .option('--engine', 'a lease of the engine, not a lock of your code')
+    .option('--fence <number>', 'only the hold with this fence')
+    .action(async (name: string, options: LockReleaseOptions) => {
+      const { releaseLock } = await import('../commands/locks.ts')
+      await releaseLock(name, options, io)
     })
 }

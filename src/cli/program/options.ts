@@ -2,17 +2,24 @@
 import type { Command } from 'commander'
 
 /** Which server or database is meant, and JSON for programs. */
-export function withBackendOptions(command: Command): Command {
-  return withWhere(command).option('--json [fields]', 'print JSON; with names joined by commas, only those fields')
-}
+export const withBackendOptions = (command: Command): Command => withJson(withWhere(command))
 
 /** Which server or database is meant. */
-export function withWhere(command: Command): Command {
-  return command
+export const withWhere = (command: Command): Command =>
+  withAddress(command).option(
+    '--config <file>',
+    'a configuration whose store is meant (default: everytick.config.ts, .js or .json here)',
+  )
+
+/** The same for commands with a `--config` of their own. */
+export const withAddress = (command: Command): Command =>
+  command
     .option('--url <address>', 'a server, such as http://localhost:4410 (or EVERYTICK_URL)')
     .option('--token <key>', 'a key of that server (or EVERYTICK_TOKEN)')
     .option('--db <address>', 'a database instead, such as sqlite:./everytick.db (or DATABASE_URL)')
-}
+
+export const withJson = (command: Command): Command =>
+  command.option('--json [fields]', 'print JSON; with names joined by commas, only those fields')
 
 /** For everything that writes. */
 export const withDryRun = (command: Command): Command =>

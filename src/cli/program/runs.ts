@@ -43,6 +43,12 @@ export function registerRuns(program: Command, io: Io): void {
       const [{ cancelRuns }, { atDesk }] = await Promise.all([import('../commands/runs-change.ts'), desk()])
       await atDesk(io, options, (at) => cancelRuns(at, ids, options))
     })
+  withDryRun(withBackendOptions(runs.command('rm <ids...>')))
+    .description('delete finished runs with their journal and log; their occurrences stay accounted for')
+    .action(async (ids: string[], options: BulkOptions & BackendOptions) => {
+      const [{ removeRuns }, { atDesk }] = await Promise.all([import('../commands/runs-change.ts'), desk()])
+      await atDesk(io, options, (at) => removeRuns(at, ids, options))
+    })
   withDryRun(withBulkOptions(withBackendOptions(runs.command('redrive')), 'job=name'))
     .description('bring many failed runs back at once')
     .action(async (options: BulkOptions & BackendOptions) => {

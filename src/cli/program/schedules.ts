@@ -4,7 +4,7 @@ import type { BackendOptions } from '../backend.ts'
 import type { ChangeOptions } from '../change.ts'
 import type { BackfillOptions } from '../commands/backfill.ts'
 import type { StateOptions, StateVerb } from '../commands/schedules-state.ts'
-import type { EditOptions } from '../commands/schedules-write.ts'
+import type { CreateOptions, EditOptions } from '../commands/schedules-write.ts'
 import type { TriggerOptions } from '../commands/trigger.ts'
 import type { Io } from '../io.ts'
 import type { ListOptions } from '../listing.ts'
@@ -32,7 +32,8 @@ export function registerSchedules(program: Command, io: Io): void {
     })
   withDryRun(withSpecOptions(withBackendOptions(schedules.command('create <schedule>'))))
     .description('make a schedule; refused when there is one of this name')
-    .action(async (name: string, options: EditOptions & BackendOptions) => {
+    .option('--paused [reason]', 'create it paused: it does not fire until it is resumed')
+    .action(async (name: string, options: CreateOptions & BackendOptions) => {
       const [{ createSchedule }, { atDesk }] = await Promise.all([import('../commands/schedules-write.ts'), desk()])
       await atDesk(io, options, (at) => createSchedule(at, name, options))
     })
@@ -99,9 +100,9 @@ function registerBackfill(program: Command, io: Io): void {
       const [{ watchBackfill }, { atDesk }] = await Promise.all([import('../commands/backfill-watch.ts'), desk()])
       await atDesk(io, options, (at) => watchBackfill(at, id, options))
     })
-  withBackendOptions(backfill.command('ls <schedule>'))
-    .description('the backfills of a schedule, newest first')
-    .action(async (name: string, _: unknown, command: Command) => {
+  withBackendOptions(backfill.command('ls [schedule]'))
+    .description('the backfills of a schedule, or of all, newest first, at most 50')
+    .action(async (name: string | undefined, _: unknown, command: Command) => {
       const options = said(command)
       const [{ listBackfills }, { atDesk }] = await Promise.all([import('../commands/backfill.ts'), desk()])
       await atDesk(io, options, (at) => listBackfills(at, name, options))

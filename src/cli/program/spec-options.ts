@@ -18,7 +18,7 @@ export function withSpecOptions(command: Command): Command {
     .option('--exclude <rule>', 'occurrences left out; may be said several times', many)
     .option('--queue <name>', 'where its runs wait')
     .option('--priority <number>', '0 to 9')
-    .option('--timeout <duration>', 'how long an attempt may take')
+    .option('--timeout <duration>', 'how long an attempt may take, or none; 1h unless the job says otherwise')
     .option('--attempts <number>', 'how often a run is tried')
     .option('--delivery <kind>', 'at_least_once or at_most_once')
     .option('--overlap <policy>', 'skip, queue, queue_one, cancel_previous or allow')

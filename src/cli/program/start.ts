@@ -5,7 +5,7 @@ import type { InitOptions } from '../commands/init.ts'
 import type { ServeOptions } from '../commands/serve.ts'
 import type { WorkerOptions } from '../commands/worker.ts'
 import type { Io } from '../io.ts'
-import { withDefaultTargets, withTargets } from './target-options.ts'
+import { many, withDefaultTargets, withTargets } from './target-options.ts'
 
 const CONFIG = [
   '--config <path>',
@@ -14,6 +14,21 @@ const CONFIG = [
 const DB = [
   '--db <address>',
   'a database such as sqlite:./everytick.db (or DATABASE_URL, or the store of the configuration)',
+] as const
+
+const CONCURRENCY = [
+  '--concurrency <number>',
+  'how many runs of each queue this process executes at once (default: those of the configuration, or 10)',
+] as const
+const LOG_FORMAT = [
+  '--log-format <format>',
+  'text or json, one line each (default: text, or the logger of the configuration)',
+] as const
+const LOG_LEVEL = ['--log-level <level>', 'debug, info, warn or error (default: info)'] as const
+const DRAIN = [
+  '--drain <duration>',
+  'how long runs in progress may take to end after SIGTERM or Ctrl-C, such as 5m',
+  '30s',
 ] as const
 
 export function registerStart(program: Command, io: Io): void {
@@ -39,9 +54,15 @@ export function registerStart(program: Command, io: Io): void {
     .option('--host <address>', 'where to listen', '127.0.0.1')
     .option('--port <number>', '0 takes a free one', '4410')
     .option('--role <role>', 'scheduler: plan, and leave the work to workers; all: work too', 'scheduler')
+    .option(...CONCURRENCY)
+    .option(...DRAIN)
+    .option(...LOG_FORMAT)
+    .option(...LOG_LEVEL)
     .option('--setup', 'start without keys and print a link that makes the first one, once')
     .option('--public-metrics', 'let anybody read /metrics')
     .option('--public-docs', 'let anybody read the OpenAPI document and its page')
+    .option('--private-channels', 'let alert channels reach this machine and private networks')
+    .option('--channel-host <host>', 'let alert channels reach this private host or range; repeatable', many)
   withTargets(serve).action(async (options: ServeOptions) => {
     const [{ serve }, shown] = await Promise.all([import('../commands/serve.ts'), io.view()])
     await serve(options, shown, io.write)
@@ -49,11 +70,18 @@ export function registerStart(program: Command, io: Io): void {
 
   const worker = program
     .command('worker')
-    .description('carry out runs of the jobs of the configuration, and of those named here; planning is left to others')
+    .description('carry out runs of the jobs of the configuration, and of those named here; with --plan, plan too')
     .option(...CONFIG)
     .option(...DB)
+    .option('--plan', 'plan too, and store the schedules of the configuration, as serve does')
     .option('--queues <names>', 'take only from these, separated by commas')
+    .option(...CONCURRENCY)
+    .option('--port <number>', 'answer /healthz, /readyz and /metrics there; 0 takes a free one')
+    .option('--host <address>', 'where to answer them (default: 127.0.0.1)')
     .option('--seconds <number>', 'stop by itself after so long')
+    .option(...DRAIN)
+    .option(...LOG_FORMAT)
+    .option(...LOG_LEVEL)
   withTargets(worker).action(async (options: WorkerOptions) => {
     const [{ worker }, shown] = await Promise.all([import('../commands/worker.ts'), io.view()])
     await worker(options, shown, io.write)

@@ -1,7 +1,7 @@
 /** The options that bring jobs which need no code: calls over HTTP, and commands of a list. */
 import type { Command } from 'commander'
 
-const many = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
+export const many = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
 /** They are brought when asked for. */
 export const withTargets = (command: Command): Command =>

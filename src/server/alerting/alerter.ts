@@ -48,6 +48,7 @@ export function createAlerter(options: AlerterOptions): Alerter {
 
   const pass = async (): Promise<boolean> => {
     const look = await takeLook({ store, clock, node })
+    await look.remember()
     const stored = await unresolved(documents)
     const versions = new Map(stored.map(({ alert, version }) => [alert.id, version]))
     const rules = new Map((await allRules(documents)).map((rule) => [rule.id, rule]))

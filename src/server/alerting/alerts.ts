@@ -83,7 +83,7 @@ export async function openAlert(
     const seen = await documents.get('position', mark.id)
     const named = (seen?.data as { readonly alertId?: string } | undefined)?.alertId
     const known = named === undefined ? null : await documents.get('alert', named)
-    if (known && alertOf(known).alert.state !== 'resolved') return null
+    if (known && isSettled(alertOf(known).alert, alert)) return null
     if (named !== undefined && !known) return writeAlert(documents, opened(alert, named), 0)
     const alertId = newId()
     const from = seen?.version ?? 0
@@ -93,6 +93,10 @@ export async function openAlert(
   }
   return null
 }
+
+/** Whether the newest alert of a subject is still there, or was resolved after what happened. */
+const isSettled = ({ resolved }: Alert, { happenedAt }: NewAlert): boolean =>
+  resolved === null || (happenedAt !== undefined && happenedAt <= resolved.at)
 
 const markOf = ({ ruleId, subject }: NewAlert): string =>
   `alert ${createHash('sha256').update(`${ruleId}\n${subject}`).digest('hex')}`

@@ -35,8 +35,8 @@ export interface Channel {
 export interface Voice {
   readonly clock: Clock
   readonly logger: Logger
-  /** Whether channels may lead to this machine or its neighbours. */
-  readonly allowPrivate: boolean
+  /** Whether channels may lead to this machine or its neighbours, or to which of them. */
+  readonly allowPrivate: boolean | readonly string[]
 }
 
 export function senderOf({ config }: Channel, voice: Voice): Send {

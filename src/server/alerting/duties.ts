@@ -1,13 +1,12 @@
 /** The duties around alerts and when each is due: looking, a sign of life outward while looking goes well, and sending. */
 import { hostname } from 'node:os'
+import { LOOK_MS } from '../../observe/watch.ts'
 import type { Duty } from '../duties.ts'
 import type { Parts } from '../parts.ts'
 import { createAlerter } from './alerter.ts'
 import { beatOutward } from './heartbeat.ts'
 import { createNotifier } from './notifier.ts'
 
-/** Between two looks at the facts. */
-const LOOK_MS = 15_000
 /** Between two looks for something to send: a look by index, mostly in vain. */
 const SEND_MS = 2000
 
@@ -44,6 +43,8 @@ function lookingDuty({ core, settings: { heartbeat } }: Needed): Duty {
         isHealthy = false
         const told = onError('alerter', LOOK_MS)
         isHealthy = await createAlerter({ store, clock, node: hostname(), newId: core.newId, onError: told }).pass()
+        // A pass in which a rule could not be read does not fail, so the loop does not see that it recovers.
+        if (isHealthy) core.hub.tell({ kind: 'engine.recovered', where: 'alerter' })
         lookAt = clock.elapsed() + LOOK_MS
       }
       if (heartbeat && isHealthy && !beating && clock.elapsed() >= beatAt) beat(heartbeat.url, heartbeat.everyMs)

@@ -1,16 +1,19 @@
 /** Looks up what a rule has to know, from the store only and bounded at any size; what it means is `observe/alert-condition.ts`. */
 
+import { cleanupDone } from '../../engine/cleanup-mark.ts'
 import type { Alert } from '../../observe/alert.ts'
-import type { FactsOf, NamedSchedule } from '../../observe/alert-facts.ts'
+import type { FactsOf, LatenessStretch, NamedSchedule } from '../../observe/alert-facts.ts'
 import type { RuleKind, RuleOf } from '../../observe/alert-rule.ts'
-import { merged, quantile } from '../../observe/histogram.ts'
-import type { Run } from '../../run/run.ts'
+import { type Counted, countAbove, merged, quantile, upTo } from '../../observe/histogram.ts'
+import { lastGapAt } from '../../observe/watch.ts'
 import { DAY_MS } from '../../schedule/calendar.ts'
-import type { RunFilter } from '../../store/contract/history.ts'
+import type { LongRun } from '../../store/contract/monitoring.ts'
 import { DURATION_BOUNDS, LATENESS_BOUNDS, type Stats, type StatsScope } from '../../store/contract/stats.ts'
+import { failedSubjects, MAX_UNSUCCESSFUL } from './failed-subjects.ts'
 import { findSchedules, nameOf, schedulesOf, within } from './found-schedules.ts'
 import { lateSchedules } from './late-schedules.ts'
 import type { Look } from './look.ts'
+import { silentSchedules } from './silent-schedules.ts'
 
 /** What is asked for: the rule, and its alerts that are not over, whose subjects are looked at one by one. */
 export interface Question<Kind extends RuleKind> {
@@ -19,25 +22,37 @@ export interface Question<Kind extends RuleKind> {
 }
 
 const HOUR_MS = 3_600_000
-const MAX_FAILED = 500
-const RUN_PAGE = 500
-const MAX_RUN_PAGES = 10
+/** Runs that one pass looks at, those that have been running the longest. */
+const MAX_RUNNING = 1000
+/** No rule can tell more quickly that a run takes long. */
+const LEAST_RUNNING_MS = 10_000
 /** Jobs whose usual duration is read in one pass. */
 const MAX_JOBS = 50
+/** Schedules of which the usual duration is read in one pass. */
+const MAX_SCHEDULES = 200
 /** Runs that are planned ahead stand before those that ended. */
 const AHEAD = 20
+const MAX_EXPIRED = 50
+const MAX_FAILOVERS = 20
+/** Workers give a run of an unknown job back every few seconds. */
+const UNKNOWN_JOB_MS = 60_000
+const MAX_UNKNOWN = 1000
 
 type Gather<Kind extends RuleKind> = (look: Look, question: Question<Kind>) => Promise<FactsOf<Kind>>
 
 const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
   schedule_not_fired: lateSchedules,
 
+  run_failed: failedSubjects,
+  no_success: silentSchedules,
+
   async failed_in_a_row(look, { rule, alerts }) {
     const { count } = rule.settings
-    const failed = await failedLately(look, rule)
+    const span = { afterAt: look.now - HOUR_MS, untilAt: look.now }
     const names = new Map<string, NamedSchedule>()
-    for (const { schedule, workspace } of failed)
-      if (schedule) names.set(schedule.id, { id: schedule.id, workspace, key: schedule.key })
+    for (const { schedule, workspace, failed } of await look.store.monitoring.unsuccessful(span, MAX_UNSUCCESSFUL))
+      if (schedule && failed > 0 && (rule.workspace === '' || workspace === rule.workspace))
+        names.set(schedule.id, { id: schedule.id, workspace, key: schedule.key })
     for (const each of await schedulesOf(look, alerts)) names.set(each.id, nameOf(each))
     const latest = await look.store.history.latest([...names.keys()], count + AHEAD)
     const schedules = [...names.values()].map((each) => {
@@ -53,54 +68,66 @@ const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
   },
 
   async run_too_long(look, { rule }) {
-    const runs: Run[] = []
-    for (const { name: queue, running } of await look.queues()) {
-      if (running === 0) continue
-      runs.push(...(await runsAtWork(look, { ...within(rule), queue })))
-    }
-    const begun = runs.filter(({ startedAt }) => startedAt !== null)
-    const long = begun.filter(({ startedAt }) => look.now - startedAt! > rule.settings.atLeastMs)
+    const { monitoring } = look.store
+    const found = await monitoring.running({ startedBefore: look.now - LEAST_RUNNING_MS, limit: MAX_RUNNING })
+    // One whose lease has ended is not at work any more.
+    const runs = found.filter(
+      ({ workspace, leaseUntil }) => leaseUntil > look.now && (rule.workspace === '' || workspace === rule.workspace),
+    )
+    const long = runs.filter(({ startedAt }) => look.now - startedAt > rule.settings.atLeastMs)
     const jobs = [...new Set(long.map(({ job }) => job))].slice(0, MAX_JOBS)
     const usual = new Map<string, { p95Ms: number; count: number }>()
     for (const job of jobs) {
-      const { durations } = merged(await look.stats(`job:${job}`, DAY_MS))
+      const { durations, durationMaxMs } = merged(await look.stats(`job:${job}`, DAY_MS))
       const count = durations.reduce((sum, each) => sum + each, 0)
-      usual.set(job, { p95Ms: quantile(DURATION_BOUNDS, durations, 0.95) ?? 0, count })
+      usual.set(job, { p95Ms: quantile(upTo(DURATION_BOUNDS, durationMaxMs), durations, 0.95) ?? 0, count })
     }
-    const live = begun.map((run) => {
-      const { id, workspace, job, schedule, startedAt } = run
-      return {
+    const untimed = long.flatMap((run) => (timeoutOf(run) === null && run.schedule ? run.schedule.id : []))
+    const successes = await monitoring.successes([...new Set(untimed)].slice(0, MAX_SCHEDULES))
+    const ofSchedule = new Map(
+      [...successes].map(([id, { durationsMs }]) => [
         id,
-        workspace,
-        job,
-        schedule: schedule?.key ?? null,
-        startedAt: startedAt!,
-        timeoutMs: timeoutOf(run),
-      }
+        { medianMs: medianOf(durationsMs), count: durationsMs.length },
+      ]),
+    )
+    const live = runs.map((run) => {
+      const { id, workspace, job, schedule, startedAt } = run
+      return { id, workspace, job, schedule, startedAt, timeoutMs: timeoutOf(run) }
     })
-    return { runs: live, usual }
+    return { runs: live, usual, ofSchedule }
   },
 
   missed: async (look, { rule }) => ({ ...partOf(rule), missed: total(await sums(look, rule), 'missed') }),
   double_fire: async (look, { rule }) => ({ ...partOf(rule), doubled: total(await sums(look, rule), 'doubled') }),
   queue_age: async (look) => ({ queues: await look.queues() }),
+  queue_depth: async (look) => ({ queues: await look.queues() }),
   no_worker: async (look) => ({ queues: await look.queues() }),
 
   async lateness_p99(look, { rule }) {
-    const { lateness } = merged(await sums(look, rule))
-    const count = lateness.reduce((sum, each) => sum + each, 0)
-    return { ...partOf(rule), p99Ms: quantile(LATENESS_BOUNDS, lateness, 0.99) ?? 0, count }
+    // What was made good after nobody had been there is late, and no sign that runs start late now.
+    const gapAt = lastGapAt(await look.watch())
+    const stats = (await sums(look, rule)).filter(({ at }) => at >= gapAt)
+    const latenessOf = ({ lateness, latenessMaxMs }: Pick<Counted, 'lateness' | 'latenessMaxMs'>): LatenessStretch => ({
+      p99Ms: quantile(upTo(LATENESS_BOUNDS, latenessMaxMs), lateness, 0.99) ?? 0,
+      count: lateness.reduce((sum, each) => sum + each, 0),
+      late: countAbove(LATENESS_BOUNDS, lateness, rule.settings.limitMs),
+    })
+    const stretches = stats.map(latenessOf).filter(({ count }) => count > 0)
+    return { ...partOf(rule), ...latenessOf(merged(stats)), stretches }
   },
 
   clock_skew: async (look) => ({ node: look.node, skewMs: look.skewMs }),
 
-  async planner_stalled(look, { rule }) {
-    const [overdue] = await findSchedules(look, { overdueMs: rule.settings.afterMs }, 1)
+  async planner_stalled(look) {
+    const { schedules: due } = await look.store.planning.due({ lookaheadMs: 0, limit: 1 })
+    const [first] = due
     const locks = await look.locks()
     const led = locks.some(({ name, until }) => name === 'planner' && until > look.now)
     const planners = (await look.workers()).filter(({ roles }) => roles.includes('scheduler')).length
     const { schedules: count } = await look.store.stats.sizes()
-    return { schedules: count, led, planners, overdue: overdue ? nameOf(overdue) : null }
+    const idleMs = await look.lastedMs((await look.plannerSeenAt()) ?? 0)
+    const overdue = first ? { ...nameOf(first), lateMs: await look.lastedMs(first.nextAt) } : null
+    return { schedules: count, led, planners, idleMs, overdue }
   },
 
   async schedule_quarantined(look, { rule, alerts }) {
@@ -121,6 +148,25 @@ const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
   async dead_letter_growth(look, { rule }) {
     return { ...partOf(rule), failed: total(await sums(look, rule), 'failed') }
   },
+
+  async orphaned_rows(look) {
+    const expired = await look.store.claims.expired(MAX_EXPIRED)
+    const oldest = Math.min(look.now, ...expired.map(({ leaseUntil }) => leaseUntil ?? look.now))
+    const span = { afterAt: look.now - UNKNOWN_JOB_MS, untilAt: look.now }
+    const unknown = await look.store.monitoring.unknownJobs(span, MAX_UNKNOWN)
+    const unknownJobs = await Promise.all(
+      unknown.map(async ({ sinceAt, ...each }) => ({ ...each, forMs: await look.lastedMs(sinceAt, each.queue) })),
+    )
+    return { expired: { runs: expired.length, forMs: await look.lastedMs(oldest) }, unknownJobs }
+  },
+
+  async cleanup_failing(look) {
+    const planners = (await look.workers()).filter(({ roles }) => roles.includes('scheduler')).length
+    const done = await cleanupDone(look.store.documents)
+    return { planners, silentMs: await look.lastedMs(done?.at ?? 0), error: done?.error ?? null }
+  },
+
+  store_failed_over: async (look) => ({ failovers: await look.store.failovers.list(MAX_FAILOVERS) }),
 }
 
 export function gather<Kind extends RuleKind>(look: Look, question: Question<Kind>): Promise<FactsOf<Kind>> {
@@ -128,33 +174,12 @@ export function gather<Kind extends RuleKind>(look: Look, question: Question<Kin
   return one(look, question)
 }
 
-/**
- * The newest runs that failed. As many are asked for as are known to have failed within the hour, so that history is not
- * read from end to end in search of the next one.
- */
-async function failedLately(look: Look, { workspace }: { readonly workspace: string }): Promise<readonly Run[]> {
-  const scope: StatsScope = workspace === '' ? 'all' : `workspace:${workspace}`
-  const limit = Math.min(MAX_FAILED, total(await look.stats(scope, HOUR_MS), 'failed'))
-  if (limit === 0) return []
-  return look.store.history.runs({ ...within({ workspace }), states: ['failed'] }, { limit })
-}
-
 /** What was handed over may take as long as was agreed then, however long an attempt may take by itself. */
-const timeoutOf = ({ workerId, leaseUntil, startedAt, policy }: Run): number | null =>
-  workerId === null && leaseUntil !== null ? leaseUntil - startedAt! : (policy.timeoutMs ?? null)
+const timeoutOf = ({ workerId, leaseUntil, startedAt, timeoutMs }: LongRun): number | null =>
+  workerId === null ? leaseUntil - startedAt : timeoutMs
 
-/** The longest at work come last, so all are looked at, within reason. */
-async function runsAtWork(look: Look, filter: RunFilter): Promise<readonly Run[]> {
-  const runs: Run[] = []
-  for (let i = 0; i < MAX_RUN_PAGES; i++) {
-    const after = runs.at(-1)
-    const page = { limit: RUN_PAGE, ...(after ? { after } : {}) }
-    const found = await look.store.history.runs({ ...filter, states: ['running'] }, page)
-    runs.push(...found)
-    if (found.length < RUN_PAGE) break
-  }
-  return runs
-}
+const medianOf = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 interface Summing {
   readonly workspace: string

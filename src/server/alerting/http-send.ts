@@ -8,8 +8,8 @@ export interface HttpSending {
   readonly method: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Whether it may lead to this machine or its neighbours. */
-  readonly allowPrivate: boolean
+  /** Whether it may lead to this machine or its neighbours, or to which of them. */
+  readonly allowPrivate: boolean | readonly string[]
   readonly timeoutMs?: number
 }
 
@@ -56,9 +56,18 @@ async function startOf(answer: Dispatcher.ResponseData['body']): Promise<string>
   return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8')
 }
 
+/** What the guard says, and how to open an address that can be opened: the hint of the error speaks of jobs. */
+export const refusedWords = ({ code, message, hint }: EverytickError): string =>
+  code === 'TARGET_REFUSED' && message.includes('not public') && hint !== undefined
+    ? `${message}: ${ALLOW_IT}`
+    : message
+
+const ALLOW_IT =
+  'start the server that sends alerts with --private-channels, or with --channel-host and this host; in code set allowPrivate'
+
 /** The code of a failure, without the address in it: a path may be a secret. */
 function reasonOf(error: unknown): string {
-  if (error instanceof EverytickError) return error.message
+  if (error instanceof EverytickError) return refusedWords(error)
   const { code, message } = error as { code?: unknown; message?: unknown }
   return typeof code === 'string'
     ? `the connection failed: ${code}`

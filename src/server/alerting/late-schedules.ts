@@ -1,12 +1,11 @@
-/** Finds the schedules that have not fired: those whose cursor stands in the past, and those whose runs are due and were not begun. */
+/** Finds the schedules that have not fired: those whose cursor stands in the past, and those whose runs are due and did not begin. */
 import type { Alert } from '../../observe/alert.ts'
 import type { FactsOf, LateSchedule, NamedSchedule } from '../../observe/alert-facts.ts'
 import type { Run } from '../../run/run.ts'
-import type { RunFilter } from '../../store/contract/history.ts'
 import { findSchedules, nameOf, schedulesOf, within } from './found-schedules.ts'
 import type { Look } from './look.ts'
 
-/** Waiting runs of a queue that are looked at one by one; where there are more, the queue as a whole is told of. */
+/** Runs of each priority of a queue among which those of schedules are looked for, the oldest first. */
 const MAX_WAITING = 500
 /** Runs of one schedule that are looked at, from the newest. */
 const NEWEST = 20
@@ -16,52 +15,54 @@ export interface LateQuestion {
   readonly alerts: readonly Alert[]
 }
 
+type Waiting = Omit<LateSchedule, 'lateMs'> & { readonly queue?: string }
+
 export async function lateSchedules(
   look: Look,
   { rule, alerts }: LateQuestion,
 ): Promise<FactsOf<'schedule_not_fired'>> {
   const { workspace, settings } = rule
-  const beforeAt = look.now - settings.graceMs
-  const late = new Map<string, LateSchedule>()
-  const add = (each: LateSchedule): void => {
-    const known = late.get(each.id)
-    if (!known || each.sinceAt < known.sinceAt) late.set(each.id, each)
-  }
+  const dueBefore = look.now - settings.graceMs
   const overdue = await findSchedules(look, { ...within(rule), overdueMs: settings.graceMs })
-  for (const each of overdue) if (each.nextAt !== null) add(lateOf(each, each.nextAt, 'not planned'))
-  const deep: FactsOf<'schedule_not_fired'>['deep'][number][] = []
-  for (const { name: queue, paused, oldestDueAt, ready } of await look.queues()) {
-    // A queue that somebody paused holds its runs back on purpose.
-    if (paused || oldestDueAt === null || oldestDueAt >= beforeAt) continue
-    const runs = ready < MAX_WAITING ? await waitingRuns(look, { ...within(rule), queue }) : null
-    if (!runs) deep.push({ queue, workspace, sinceAt: oldestDueAt })
-    for (const run of runs ?? [])
-      if (isUnbegun(run) && run.dueAt < beforeAt && run.schedule)
-        add(lateOf({ id: run.schedule.id, workspace: run.workspace, key: run.schedule.key }, run.dueAt, 'not started'))
+  const waiting: Waiting[] = overdue.flatMap((each) => (each.nextAt === null ? [] : notPlanned(each, each.nextAt)))
+  for (const { name: queue, paused, oldestDueAt } of await look.queues()) {
+    // A paused queue holds its runs back on purpose.
+    if (paused || oldestDueAt === null || oldestDueAt >= dueBefore) continue
+    const found = await look.store.monitoring.waiting(queue, { dueBefore, limit: MAX_WAITING })
+    const own = found.filter((each) => workspace === '' || each.workspace === workspace)
+    waiting.push(...own.map((each) => notStarted(each, each.dueAt, queue)))
   }
   // Those that are known to be late may be beyond what one look finds.
-  for (const each of await stillLate(look, alerts)) add(each)
-  return { late: [...late.values()], deep }
+  waiting.push(...(await stillWaiting(look, alerts)))
+  const late = await Promise.all(
+    waiting.map(async ({ queue, ...each }) => ({ ...each, lateMs: await look.lastedMs(each.sinceAt, queue) })),
+  )
+  return { late: longestOf(late) }
 }
 
-const lateOf = (each: NamedSchedule, sinceAt: number, because: LateSchedule['because']): LateSchedule => ({
+const notPlanned = (each: NamedSchedule, sinceAt: number): Waiting => ({
   ...nameOf(each),
   sinceAt,
-  because,
+  because: 'not planned',
+})
+const notStarted = (each: NamedSchedule, sinceAt: number, queue: string): Waiting => ({
+  ...nameOf(each),
+  ...{ sinceAt, queue, because: 'not started' },
 })
 
-/** Never begun, and kept back by nobody's lane. */
+/** Of each schedule what has lasted the longest. */
+function longestOf(late: readonly LateSchedule[]): LateSchedule[] {
+  const longest = new Map<string, LateSchedule>()
+  for (const each of late) if (each.lateMs >= (longest.get(each.id)?.lateMs ?? 0)) longest.set(each.id, each)
+  return [...longest.values()]
+}
+
+/** Never began, and no run of its lane is in its way. */
 const isUnbegun = ({ state, attempt, gate }: Pick<Run, 'state' | 'attempt' | 'gate'>): boolean =>
   state === 'pending' && attempt === 0 && gate === 'open'
 
-/** Null when there are too many to look at. */
-async function waitingRuns(look: Look, filter: RunFilter): Promise<readonly Run[] | null> {
-  const runs = await look.store.history.runs({ ...filter, states: ['pending'] }, { limit: MAX_WAITING })
-  return runs.length < MAX_WAITING ? runs : null
-}
-
-/** Since when the schedules that alerts are about wait, if for anything; whether that is too long is for the rule to say. */
-async function stillLate(look: Look, alerts: readonly Alert[]): Promise<LateSchedule[]> {
+/** What the schedules that alerts are about wait for, if for anything; whether that is too long is for the rule to say. */
+async function stillWaiting(look: Look, alerts: readonly Alert[]): Promise<Waiting[]> {
   const found = await schedulesOf(look, alerts)
   if (found.length === 0) return []
   const paused = new Set((await look.queues()).filter((queue) => queue.paused).map(({ name }) => name))
@@ -70,8 +71,8 @@ async function stillLate(look: Look, alerts: readonly Alert[]): Promise<LateSche
     NEWEST,
   )
   return found.flatMap((each) => {
-    const waiting = (latest.get(each.id) ?? []).filter((run) => isUnbegun(run) && !paused.has(run.queue))
-    const runs = waiting.map(({ dueAt }) => lateOf(each, dueAt, 'not started'))
-    return each.nextAt === null ? runs : [lateOf(each, each.nextAt, 'not planned'), ...runs]
+    const runs = (latest.get(each.id) ?? []).filter((run) => isUnbegun(run) && !paused.has(run.queue))
+    const started = runs.map(({ dueAt, queue }) => notStarted(each, dueAt, queue))
+    return each.nextAt === null ? started : [notPlanned(each, each.nextAt), ...started]
   })
 }

@@ -1,5 +1,7 @@
 /** One look at the store, shared by all rules of a pass: what several of them ask for is read once; what each asks for is `gather.ts`. */
+import type { Json } from '../../json.ts'
 import type { QueueFact } from '../../observe/alert-facts.ts'
+import { type Watch, watched, watchedMs } from '../../observe/watch.ts'
 import type { Lock } from '../../store/contract/locks.ts'
 import type { Stats, StatsScope } from '../../store/contract/stats.ts'
 import type { Store } from '../../store/contract/store.ts'
@@ -17,9 +19,17 @@ export interface Look {
   readonly node: string
   /** This node's clock less the database's. */
   readonly skewMs: number
+  /** For how long something has lasted since an instant, without time in which nobody watched; in a queue, without its pauses. */
+  lastedMs(sinceAt: number, queue?: string): Promise<number>
+  /** What was remembered from the look before, as it is after this one. */
+  watch(): Promise<Watch>
+  /** Remembers this look for the next one. Without it, a look writes nothing. */
+  remember(): Promise<void>
   queues(): Promise<readonly SeenQueue[]>
   /** Those that were seen a moment ago. */
   workers(): Promise<readonly WorkerRow[]>
+  /** When a process that may plan was last heard of, or held the planner's lease; null when there never was one. */
+  plannerSeenAt(): Promise<number | null>
   locks(): Promise<readonly Lock[]>
   /** Of the last so many milliseconds. */
   stats(scope: StatsScope, windowMs: number): Promise<readonly Stats[]>
@@ -29,7 +39,8 @@ export interface Look {
 
 /** Of what is summed up, as much is read at once as any rule may ask for. */
 const MAX_WINDOW_MS = 86_400_000
-const WATCH = { kind: 'position', id: 'planner fences', workspace: '', state: '' } as const
+const FENCES = { kind: 'position', id: 'planner fences', workspace: '', state: '' } as const
+const WATCH = { kind: 'position', id: 'alert watch', workspace: '', state: '' } as const
 /** Changes of hands that are remembered. */
 const MAX_FENCES = 500
 
@@ -46,8 +57,20 @@ export async function takeLook({ store, clock, node }: LookOptions): Promise<Loo
   const now = await store.now()
   // Asked in between, so half of the way there and back is taken off.
   const skewMs = (before + clock.now()) / 2 - now
-  const workers = once(async () => (await store.workers.list()).filter((worker) => isAlive(worker, now)))
+  const allWorkers = once(() => store.workers.list())
+  const workers = once(async () => (await allWorkers()).filter((worker) => isAlive(worker, now)))
   const locks = once(() => store.locks.list())
+  const rows = once(() => store.queues.list())
+  const stored = once(() => store.documents.get(WATCH.kind, WATCH.id))
+  const watch = once(async () => {
+    const paused = (await rows()).filter(({ pause }) => pause !== null).map(({ name }) => name)
+    return watched(((await stored())?.data ?? null) as Watch | null, { now, paused })
+  })
+  const lastedMs: Look['lastedMs'] = async (sinceAt, queue) => {
+    const seen = await watch()
+    const pausedAt = queue === undefined ? 0 : (seen.paused[queue] ?? 0)
+    return watchedMs(seen, Math.max(sinceAt, pausedAt))
+  }
   const stats = new Map<StatsScope, Promise<readonly Stats[]>>()
   const fences = once(async () => watchFences(store, { locks: await locks(), now }))
   return {
@@ -55,14 +78,30 @@ export async function takeLook({ store, clock, node }: LookOptions): Promise<Loo
     now,
     node,
     skewMs,
+    lastedMs,
+    watch,
+    async remember() {
+      const version = (await stored())?.version ?? 0
+      // Lost to another process, which saw the same.
+      await store.documents.put({ ...WATCH, data: (await watch()) as unknown as Json, from: version })
+    },
     workers,
+    async plannerSeenAt() {
+      const seen = (await allWorkers()).filter(({ roles }) => roles.includes('scheduler')).map(({ seenAt }) => seenAt)
+      const held = (await locks()).filter(({ name }) => name === 'planner').map(({ until }) => until)
+      const all = [...seen, ...held]
+      return all.length === 0 ? null : Math.max(...all)
+    },
     locks,
     queues: once(async () => {
       const serving = (await workers()).filter(({ roles, draining }) => roles.includes('worker') && !draining)
-      return (await store.queues.list()).map(({ name, ready, running, oldestDueAt, pause }) => {
-        const those = serving.filter(({ queues }) => (queues[name] ?? 0) > 0).length
-        return { name, ready, running, oldestDueAt, paused: pause !== null, workers: those }
-      })
+      return Promise.all(
+        (await rows()).map(async ({ name, ready, running, oldestDueAt, pause }) => {
+          const those = serving.filter(({ queues }) => (queues[name] ?? 0) > 0).length
+          const waitedMs = oldestDueAt === null ? 0 : await lastedMs(oldestDueAt, name)
+          return { name, ready, running, oldestDueAt, waitedMs, paused: pause !== null, workers: those }
+        }),
+      )
     }),
     async stats(scope, windowMs) {
       const reading = stats.get(scope) ?? store.stats.read(scope, { fromAt: now - MAX_WINDOW_MS, toAt: now })
@@ -84,13 +123,13 @@ async function watchFences(
   { documents }: Store,
   { locks, now }: { readonly locks: readonly Lock[]; readonly now: number },
 ): Promise<Fences> {
-  const stored = await documents.get(WATCH.kind, WATCH.id)
+  const stored = await documents.get(FENCES.kind, FENCES.id)
   const seen = (stored?.data ?? []) as unknown as Fences
   const fence = locks.find(({ name }) => name === 'planner')?.fence
   if (fence === undefined || fence === seen.at(-1)?.[1]) return seen
   const next = [...seen, [now, fence] as const].slice(-MAX_FENCES)
   // Lost to another, it is written at the next pass.
-  await documents.put({ ...WATCH, data: next, from: stored?.version ?? 0 })
+  await documents.put({ ...FENCES, data: next, from: stored?.version ?? 0 })
   return next
 }
 

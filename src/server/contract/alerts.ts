@@ -3,7 +3,18 @@ import { z } from 'zod'
 import { ALERT_STATES } from '../../observe/alert.ts'
 import { RULE_KIND_NAMES, type RuleKind, SEVERITIES } from '../../observe/alert-rule.ts'
 import { operation } from '../operation.ts'
-import { ById, component, DurationText, Id, Instant, InstantText, Name, PAGE, pageOf } from './vocabulary.ts'
+import {
+  ById,
+  component,
+  DurationText,
+  Id,
+  IdBeginning,
+  Instant,
+  InstantText,
+  Name,
+  PAGE,
+  pageOf,
+} from './vocabulary.ts'
 
 const shared = { resource: 'alerts', reach: 'workspace' } as const
 
@@ -43,7 +54,13 @@ export const listAlerts = operation({
   path: '/alerts',
   summary: 'List alerts, newest first.',
   scope: 'read',
-  query: z.strictObject({ state: z.enum(ALERT_STATES).optional(), workspace: Name.optional(), ...PAGE }),
+  query: z.strictObject({
+    /** The beginning of an id, or all of it. */
+    id: IdBeginning.optional(),
+    state: z.enum(ALERT_STATES).optional(),
+    workspace: Name.optional(),
+    ...PAGE,
+  }),
   answers: { 200: { description: 'A page of alerts.', schema: pageOf(AlertBody) } },
   refusals: ['CURSOR_INVALID'],
 })

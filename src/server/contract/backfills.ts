@@ -1,7 +1,7 @@
 /** A single backfill over HTTP: how far it is, and ending it early. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
-import { ById, component, Id, Instant } from './vocabulary.ts'
+import { ById, component, Id, IdBeginning, Instant, Name, PAGE, pageOf } from './vocabulary.ts'
 
 export const BackfillBody = component(
   'Backfill',
@@ -20,6 +20,24 @@ export const BackfillBody = component(
 
 const byId = { resource: 'backfills', reach: 'workspace', params: ById, refusals: ['NOT_FOUND'] } as const
 const One = { description: 'How far it is.', schema: BackfillBody }
+
+export const listAllBackfills = operation({
+  id: 'listAllBackfills',
+  method: 'get',
+  path: '/backfills',
+  summary: 'List backfills of all schedules, newest first.',
+  resource: 'backfills',
+  scope: 'read',
+  reach: 'workspace',
+  query: z.strictObject({
+    /** The beginning of an id, or all of it. */
+    id: IdBeginning.optional(),
+    workspace: Name.optional(),
+    ...PAGE,
+  }),
+  answers: { 200: { description: 'A page of backfills.', schema: pageOf(BackfillBody) } },
+  refusals: ['CURSOR_INVALID'],
+})
 
 export const getBackfill = operation({
   ...byId,

@@ -1,7 +1,7 @@
 /** Channels over HTTP: where notifications go; their secrets go in and never come out. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
-import { ById, component, Id, Instant, Name, PAGE, pageOf } from './vocabulary.ts'
+import { ById, component, Id, IdBeginning, Instant, Name, PAGE, pageOf } from './vocabulary.ts'
 
 const shared = { resource: 'channels', reach: 'workspace', scope: 'admin' } as const
 
@@ -58,7 +58,13 @@ export const listChannels = operation({
   method: 'get',
   path: '/channels',
   summary: 'List channels, newest first, without their secrets.',
-  query: z.strictObject({ workspace: Name.optional(), ...PAGE }),
+  query: z.strictObject({
+    /** The beginning of an id, or all of it. */
+    id: IdBeginning.optional(),
+    name: Name.optional(),
+    workspace: Name.optional(),
+    ...PAGE,
+  }),
   answers: { 200: { description: 'A page of channels.', schema: pageOf(ChannelBody) } },
   refusals: ['CURSOR_INVALID'],
 })

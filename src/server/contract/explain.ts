@@ -1,8 +1,9 @@
 /** What a timing means before it is saved: words, fields, coming occurrences, what to mind. */
 import { z } from 'zod'
+import { withAliases } from '../aliases.ts'
 import { operation } from '../operation.ts'
-import { POLICIES, TIMING, Warnings } from './schedule-shape.ts'
-import { component, Instant, InstantText, Name } from './vocabulary.ts'
+import { POLICIES, TIMING } from './schedule-shape.ts'
+import { component, Instant, InstantText, Name, Warnings } from './vocabulary.ts'
 
 export const Spec = component(
   'TimingSpec',
@@ -17,7 +18,7 @@ export const explainTiming = operation({
   resource: 'explain',
   scope: 'read',
   reach: 'workspace',
-  body: Spec.extend({ n: z.int().min(1).max(100).optional(), from: InstantText.optional() }),
+  body: withAliases(Spec.extend({ n: z.int().min(1).max(100).optional(), from: InstantText.optional() })),
   answers: {
     200: {
       description: 'Words, fields, occurrences, warnings.',

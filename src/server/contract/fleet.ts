@@ -134,7 +134,7 @@ export const listJobs = operation({
             queue: z.string(),
             priority: z.int(),
             attempts: z.int(),
-            timeout: z.string().nullable(),
+            timeout: z.string(),
             takesPayload: z.boolean(),
             schema: AnyJson,
             /** Parts of payloads that nobody is shown. */
@@ -145,6 +145,18 @@ export const listJobs = operation({
     },
   },
 })
+
+const LockBody = component(
+  'Lock',
+  z.object({
+    name: z.string(),
+    /** Taken by app.locks.run(), or a lease of the engine. */
+    kind: z.enum(['user', 'engine']),
+    holder: z.string(),
+    fence: z.int(),
+    until: Instant,
+  }),
+)
 
 export const listLocks = operation({
   ...fleet,
@@ -157,8 +169,28 @@ export const listLocks = operation({
     200: {
       description: 'Locks.',
       schema: z.object({
-        data: z.array(z.object({ name: z.string(), holder: z.string(), fence: z.int(), until: Instant })),
+        data: z.array(LockBody),
       }),
     },
   },
+})
+
+export const releaseLock = operation({
+  id: 'releaseLock',
+  method: 'post',
+  path: '/locks/{name}/release',
+  summary: 'Take a lock away from its holder, which may work on until its next renewal.',
+  resource: 'locks',
+  scope: 'admin',
+  reach: 'fleet',
+  action: 'lock.release',
+  params: z.strictObject({ name: Name }),
+  body: z.strictObject({
+    /** user unless given. */
+    kind: z.enum(['user', 'engine']).optional(),
+    /** Only the hold with this fence: refused when the lock has changed hands since. */
+    fence: z.int().min(1).optional(),
+  }),
+  answers: { 200: { description: 'The lock as it was held.', schema: LockBody } },
+  refusals: ['LOCK_NOT_FOUND', 'LOCK_HELD'],
 })

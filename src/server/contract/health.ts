@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 
-const open = { resource: 'health', method: 'get', scope: 'none', reach: 'workspace' } as const
+const open = { resource: 'health', method: 'get', scope: 'none', reach: 'workspace', withoutStore: true } as const
 
 export const healthz = operation({
   ...open,

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { SCOPES } from '../scope.ts'
-import { ById, component, DurationText, Id, Instant, Name, PAGE, pageOf } from './vocabulary.ts'
+import { ById, component, DurationText, Id, IdBeginning, Instant, Name, PAGE, pageOf } from './vocabulary.ts'
 
 const resource = 'api-keys'
 const fleet = { resource, scope: 'admin', reach: 'fleet' } as const
@@ -37,7 +37,12 @@ export const listKeys = operation({
   method: 'get',
   path: '/api-keys',
   summary: 'List API keys, newest first, without their secrets.',
-  query: z.strictObject(PAGE),
+  query: z.strictObject({
+    /** The beginning of an id, or all of it. */
+    id: IdBeginning.optional(),
+    name: Name.optional(),
+    ...PAGE,
+  }),
   answers: { 200: { description: 'A page of keys.', schema: pageOf(KeyBody) } },
   refusals: ['CURSOR_INVALID'],
 })

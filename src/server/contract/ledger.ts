@@ -46,6 +46,8 @@ export const readLedger = operation({
           unexplainedCount: z.int(),
           /** Schedules that this version cannot judge. */
           unreadable: z.array(z.string()),
+          /** Spans in which a failover of the database may have lost what was acknowledged. */
+          notes: z.array(z.object({ kind: z.literal('failover'), from: Instant, to: Instant })),
         }),
       ),
     },

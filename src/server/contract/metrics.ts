@@ -10,5 +10,6 @@ export const getMetrics = operation({
   resource: 'metrics',
   scope: 'read',
   reach: 'fleet',
+  withoutStore: true,
   answers: { 200: { description: 'the figures', schema: z.string(), mediaType: 'text/plain' } },
 })

@@ -1,7 +1,7 @@
 /** Bulk work over HTTP: asked for once, done in the background by whichever node is there, with progress. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
-import { ById, component, DurationText, Id, Instant, Name, PAGE, pageOf, plainText } from './vocabulary.ts'
+import { ById, component, DurationText, Id, IdBeginning, Instant, Name, PAGE, pageOf, plainText } from './vocabulary.ts'
 
 const resource = 'operations'
 const byId = { resource, reach: 'workspace', params: ById, refusals: ['NOT_FOUND'] } as const
@@ -81,7 +81,12 @@ export const listOperations = operation({
   resource,
   scope: 'read',
   reach: 'workspace',
-  query: z.strictObject({ state: z.enum(['running', 'done', 'cancelled']).optional(), ...PAGE }),
+  query: z.strictObject({
+    /** The beginning of an id, or all of it. */
+    id: IdBeginning.optional(),
+    state: z.enum(['running', 'done', 'cancelled']).optional(),
+    ...PAGE,
+  }),
   answers: { 200: { description: 'A page of operations.', schema: pageOf(OperationBody) } },
   refusals: ['CURSOR_INVALID'],
 })

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { NewSchedule } from './schedule-shape.ts'
-import { component, Instant } from './vocabulary.ts'
+import { component, Instant, WARNED } from './vocabulary.ts'
 
 const Fields = z.looseObject({}).nullable()
 
@@ -36,6 +36,7 @@ export const rehearseSchedules = operation({
             }),
           ),
         ),
+        ...WARNED,
       }),
     },
   },

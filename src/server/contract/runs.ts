@@ -1,5 +1,6 @@
 /** Runs over HTTP: their shape, and the operations on them. */
 import { z } from 'zod'
+import { STATUS_ALIASES, withAliases } from '../aliases.ts'
 import { operation } from '../operation.ts'
 import {
   AnyJson,
@@ -7,6 +8,7 @@ import {
   component,
   DurationText,
   Id,
+  IdBeginning,
   Instant,
   InstantText,
   Name,
@@ -14,6 +16,8 @@ import {
   pageOf,
   queryInteger,
   queryList,
+  TimeoutText,
+  WARNED,
 } from './vocabulary.ts'
 
 const resource = 'runs'
@@ -32,6 +36,7 @@ const Failure = z.object({
 export const RunBody = component(
   'Run',
   z.looseObject({
+    kind: z.literal('run'),
     id: Id,
     workspace: z.string(),
     job: z.string(),
@@ -46,6 +51,8 @@ export const RunBody = component(
     finishedAt: Instant.nullable(),
     attempt: z.int(),
     maxAttempts: z.int(),
+    /** How long one attempt may take, or none. */
+    timeout: z.string(),
     fence: z.int(),
     workerId: z.string().nullable(),
     /** Absent for those who may only read; so is the result. */
@@ -54,26 +61,53 @@ export const RunBody = component(
     error: Failure.nullable(),
   }),
 )
+/** Occurrences of a schedule, one after another, that became no run for one reason. */
+export const NonRunBody = component(
+  'NonRun',
+  z.looseObject({
+    kind: z.literal('non_run'),
+    workspace: z.string(),
+    job: z.string(),
+    queue: z.string(),
+    state: z.enum(['skipped', 'missed']),
+    schedule: z.object({ id: Id, key: z.string() }),
+    reason: z.string(),
+    detail: z.string(),
+    count: z.int(),
+    /** The nominal instants of the first and of the last of them. */
+    from: Instant,
+    to: Instant,
+    recordedAt: Instant,
+  }),
+)
+const Listed = pageOf(z.discriminatedUnion('kind', [RunBody, NonRunBody]))
 const One = { description: 'The run as it is now.', schema: RunBody }
+
+const Enqueued = z.object({ id: Id, created: z.boolean(), ...WARNED })
 
 export const listRuns = operation({
   id: 'listRuns',
   method: 'get',
   path: '/runs',
-  summary: 'List runs, live and finished together, newest first.',
+  summary:
+    'List runs, and ranges of occurrences that became none (kind non_run), newest first. Occurrences still to come are listed with status=pending only.',
   resource,
   scope: 'read',
   reach: 'workspace',
-  query: z.strictObject({
-    workspace: Name.optional(),
-    /** The id of a schedule. */
-    schedule: Id.optional(),
-    job: Name.optional(),
-    queue: Name.optional(),
-    status: queryList(STATES).optional(),
-    ...PAGE,
-  }),
-  answers: { 200: { description: 'A page of runs.', schema: pageOf(RunBody) } },
+  query: withAliases(
+    z.strictObject({
+      /** The beginning of an id, or all of it. */
+      id: IdBeginning.optional(),
+      workspace: Name.optional(),
+      /** The id of a schedule. */
+      schedule: Id.optional(),
+      job: Name.optional(),
+      queue: Name.optional(),
+      status: queryList(STATES, STATUS_ALIASES).optional(),
+      ...PAGE,
+    }),
+  ),
+  answers: { 200: { description: 'A page of runs and ranges.', schema: Listed } },
   refusals: ['CURSOR_INVALID'],
 })
 
@@ -81,13 +115,13 @@ export const listExecutions = operation({
   id: 'listExecutions',
   method: 'get',
   path: '/schedules/{id}/executions',
-  summary: 'The runs of a schedule, newest first; another name of /runs?schedule=.',
+  summary: 'The same of one schedule, also of one that was removed; another name of /runs?schedule=.',
   resource,
   scope: 'read',
   reach: 'workspace',
   params: ById,
-  query: z.strictObject({ status: queryList(STATES).optional(), ...PAGE }),
-  answers: { 200: { description: 'A page of runs.', schema: pageOf(RunBody) } },
+  query: z.strictObject({ status: queryList(STATES, STATUS_ALIASES).optional(), ...PAGE }),
+  answers: { 200: { description: 'A page of runs and ranges.', schema: Listed } },
   refusals: ['NOT_FOUND', 'CURSOR_INVALID'],
 })
 
@@ -100,20 +134,23 @@ export const enqueueRun = operation({
   scope: 'operate',
   reach: 'workspace',
   action: 'run.enqueue',
-  body: z.strictObject({
-    job: Name,
-    workspace: Name.optional(),
-    payload: AnyJson.optional(),
-    delay: DurationText.optional(),
-    at: InstantText.optional(),
-    queue: Name.optional(),
-    priority: z.int().min(0).max(9).optional(),
-    concurrencyKey: Name.optional(),
-    idempotencyKey: Name.optional(),
-  }),
+  body: withAliases(
+    z.strictObject({
+      job: Name,
+      workspace: Name.optional(),
+      payload: AnyJson.optional(),
+      delay: DurationText.optional(),
+      at: InstantText.optional(),
+      queue: Name.optional(),
+      priority: z.int().min(0).max(9).optional(),
+      timeout: TimeoutText.optional(),
+      concurrencyKey: Name.optional(),
+      idempotencyKey: Name.optional(),
+    }),
+  ),
   answers: {
-    200: { description: 'There was such a run already.', schema: z.object({ id: Id, created: z.boolean() }) },
-    201: { description: 'The run.', schema: z.object({ id: Id, created: z.boolean() }), headers: ['Location'] },
+    200: { description: 'There was such a run already.', schema: Enqueued },
+    201: { description: 'The run.', schema: Enqueued, headers: ['Location'] },
   },
 })
 
@@ -132,11 +169,13 @@ export const listAttempts = operation({
   id: 'listAttempts',
   method: 'get',
   path: '/runs/{id}/attempts',
-  summary: 'What happened to a run beyond what its row tells: retries, lost leases, refused results, oldest first.',
+  summary:
+    'Every attempt of a run, oldest first, with what else happened to it: refused results, cancels, retries by hand.',
   scope: 'read',
   answers: {
     200: {
-      description: 'Entries of the journal.',
+      description:
+        'Attempts that another followed, with other entries of the journal, and the last attempt as it stands or ended.',
       schema: z.object({ data: z.array(z.looseObject({ at: Instant, kind: z.string(), data: AnyJson })) }),
     },
   },
@@ -179,6 +218,18 @@ export const retryRun = operation({
   action: 'run.retry',
   answers: { 200: One },
   refusals: ['NOT_FOUND', 'RUN_NOT_FAILED'],
+})
+
+export const deleteRun = operation({
+  ...byId,
+  id: 'deleteRun',
+  method: 'delete',
+  path: '/runs/{id}',
+  summary: 'Delete a finished run with its journal and its log; its occurrence stays accounted for.',
+  scope: 'operate',
+  action: 'run.delete',
+  answers: { 204: { description: 'It is gone.' } },
+  refusals: ['NOT_FOUND', 'RUN_NOT_FINISHED'],
 })
 
 export const completeRun = operation({

@@ -1,18 +1,34 @@
 /** What a schedule looks like over HTTP: when, what, by which policies; what the words mean is read by the scheduler itself. */
 import { z } from 'zod'
-import { AnyJson, component, DurationText, Id, Instant, InstantText, Name, proseText } from './vocabulary.ts'
+import { withAliases } from '../aliases.ts'
+import {
+  AnyJson,
+  component,
+  DurationText,
+  durationError,
+  Id,
+  Instant,
+  InstantText,
+  Name,
+  plainText,
+  proseText,
+  TimeoutText,
+  Warnings,
+} from './vocabulary.ts'
 
 const Dst = z.strictObject({
   gap: z.enum(['shift', 'skip']).optional(),
   fold: z.enum(['first', 'second', 'both']).optional(),
 })
-const Rule = z.strictObject({
-  cron: z.string().max(300).optional(),
-  timezone: z.string().max(100).optional(),
-  dst: Dst.optional(),
-  every: DurationText.optional(),
-  at: InstantText.optional(),
-})
+const Rule = withAliases(
+  z.strictObject({
+    cron: z.string().max(300).optional(),
+    timezone: z.string().max(100).optional(),
+    dst: Dst.optional(),
+    every: DurationText.optional(),
+    at: InstantText.optional(),
+  }),
+)
 const Retry = z.strictObject({
   attempts: z.int().min(1).max(1000).optional(),
   backoff: z.enum(['exponential', 'fixed']).optional(),
@@ -24,10 +40,10 @@ const Exclude = z.union([
   z.strictObject({ from: InstantText, to: InstantText }),
   z.strictObject({ cron: z.string().max(300), timezone: z.string().max(100).optional() }),
 ])
-const Jitter = z.union([
-  DurationText,
-  z.strictObject({ max: DurationText, per: z.enum(['schedule', 'occurrence']).optional() }),
-])
+const Jitter = z.union(
+  [DurationText, z.strictObject({ max: DurationText, per: z.enum(['schedule', 'occurrence']).optional() })],
+  { error: durationError },
+)
 
 /** What decides when it fires. */
 export const TIMING = {
@@ -42,7 +58,7 @@ const WORK = {
   payload: AnyJson.optional(),
   queue: Name.optional(),
   priority: z.int().min(0).max(9).optional(),
-  timeout: DurationText.optional(),
+  timeout: TimeoutText.optional(),
   retry: Retry.optional(),
   delivery: z.enum(['at_least_once', 'at_most_once']).optional(),
   concurrencyKey: Name.optional(),
@@ -63,18 +79,25 @@ const ABOUT = {
 }
 const DEFINITION = { ...TIMING, ...WORK, ...POLICIES, ...ABOUT }
 
+/** How it begins, when it is new; one that exists keeps its state. */
+const BEGINNING = {
+  paused: z
+    .union([z.boolean(), z.strictObject({ reason: plainText(0, 500).optional(), until: InstantText.optional() })])
+    .optional(),
+}
+
 export const NewSchedule = component(
   'NewSchedule',
-  z.strictObject({ key: Name, workspace: Name.optional(), ...DEFINITION }),
+  withAliases(z.strictObject({ key: Name, workspace: Name.optional(), ...DEFINITION, ...BEGINNING })),
 )
-export const Definition = component('ScheduleDefinition', z.strictObject(DEFINITION))
+export const Definition = component('ScheduleDefinition', withAliases(z.strictObject({ ...DEFINITION, ...BEGINNING })))
 const CHANGES = Object.fromEntries(
   Object.entries(DEFINITION).map(([name, schema]) => [name, (schema as z.ZodType).nullish()]),
 ) as { [Field in keyof typeof DEFINITION]: z.ZodOptional<z.ZodNullable<z.ZodType>> }
-export const Changes = component('ScheduleChanges', z.strictObject({ ...CHANGES, force: z.boolean().optional() }))
-
-const Warning = component('Warning', z.object({ code: z.string(), at: Instant.nullable(), text: z.string() }))
-export const Warnings = z.array(Warning)
+export const Changes = component(
+  'ScheduleChanges',
+  withAliases(z.strictObject({ ...CHANGES, force: z.boolean().optional() })),
+)
 
 export const ScheduleBody = component(
   'Schedule',
@@ -98,6 +121,8 @@ export const ScheduleBody = component(
     quarantined: z.object({ code: z.string(), message: z.string(), at: Instant }).nullable(),
     nextFireAt: Instant.nullable(),
     nextDueAt: Instant.nullable(),
+    /** The nominal instant of the newest occurrence that has come and became a run. */
+    lastFiredAt: Instant.nullable(),
     /** The newest runs, newest first; only in lists, and only when asked for. */
     last: z.array(z.object({ id: Id, state: z.string(), scheduledAt: Instant })).optional(),
     warnings: Warnings.optional(),

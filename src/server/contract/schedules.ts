@@ -1,5 +1,6 @@
 /** The operations on schedules over HTTP; their shape is `schedule-shape.ts`. */
 import { z } from 'zod'
+import { withAliases } from '../aliases.ts'
 import { operation } from '../operation.ts'
 import { BackfillBody } from './backfills.ts'
 import { Changes, Definition, NewSchedule, ScheduleBody } from './schedule-shape.ts'
@@ -15,6 +16,7 @@ import {
   plainText,
   queryBoolean,
   queryInteger,
+  WARNED,
 } from './vocabulary.ts'
 
 const resource = 'schedules'
@@ -30,18 +32,20 @@ export const listSchedules = operation({
   resource,
   scope: 'read',
   reach: 'workspace',
-  query: z.strictObject({
-    q: plainText(1, 200).optional(),
-    workspace: Name.optional(),
-    job: Name.optional(),
-    tag: Name.optional(),
-    source: z.enum(['api', 'code']).optional(),
-    enabled: queryBoolean.optional(),
-    health: z.enum(['overdue', 'quarantined', 'paused']).optional(),
-    /** How many of the newest runs of each to tell. */
-    last: queryInteger(1, 20).optional(),
-    ...PAGE,
-  }),
+  query: withAliases(
+    z.strictObject({
+      q: plainText(1, 200).optional(),
+      workspace: Name.optional(),
+      job: Name.optional(),
+      tag: Name.optional(),
+      source: z.enum(['api', 'code']).optional(),
+      enabled: queryBoolean.optional(),
+      health: z.enum(['overdue', 'quarantined', 'paused']).optional(),
+      /** How many of the newest runs of each to tell. */
+      last: queryInteger(1, 20).optional(),
+      ...PAGE,
+    }),
+  ),
   answers: { 200: { description: 'A page of schedules.', schema: pageOf(ScheduleBody) } },
   refusals: ['CURSOR_INVALID'],
 })
@@ -162,7 +166,11 @@ export const triggerSchedule = operation({
   action: 'schedule.trigger',
   body: z.strictObject({ payload: AnyJson.optional(), overlap: z.enum(['queue', 'allow']).optional() }),
   answers: {
-    202: { description: 'The run.', schema: z.object({ id: Id, created: z.boolean() }), headers: ['Location'] },
+    202: {
+      description: 'The run.',
+      schema: z.object({ id: Id, created: z.boolean(), ...WARNED }),
+      headers: ['Location'],
+    },
   },
   refusals: ['NOT_FOUND'],
 })

@@ -1,8 +1,9 @@
 /** A schedule lived through on paper, over HTTP: what its policies make of an outage and of work that takes long. */
 import { z } from 'zod'
+import { withAliases } from '../aliases.ts'
 import { operation } from '../operation.ts'
 import { POLICIES, TIMING } from './schedule-shape.ts'
-import { component, DurationText, Instant, InstantText, Name } from './vocabulary.ts'
+import { component, DurationText, durationError, Instant, InstantText, Name, WARNED } from './vocabulary.ts'
 
 const Outage = z.strictObject({ from: InstantText, to: InstantText })
 
@@ -16,19 +17,21 @@ export const simulateSchedule = operation({
   reach: 'workspace',
   body: component(
     'Simulation',
-    z.strictObject({
-      ...TIMING,
-      ...POLICIES,
-      key: Name.optional(),
-      workspace: Name.optional(),
-      /** Now when absent. */
-      from: InstantText.optional(),
-      /** 24 hours later when absent. */
-      to: InstantText.optional(),
-      outages: z.array(Outage).max(100).optional(),
-      /** How long the work takes, always or run after run; no time at all when absent. */
-      durations: z.union([DurationText, z.array(DurationText).min(1).max(100)]).optional(),
-    }),
+    withAliases(
+      z.strictObject({
+        ...TIMING,
+        ...POLICIES,
+        key: Name.optional(),
+        workspace: Name.optional(),
+        /** Now when absent. */
+        from: InstantText.optional(),
+        /** 24 hours later when absent. */
+        to: InstantText.optional(),
+        outages: z.array(Outage).max(100).optional(),
+        /** How long the work takes, always or run after run; no time at all when absent. */
+        durations: z.union([DurationText, z.array(DurationText).min(1).max(100)], { error: durationError }).optional(),
+      }),
+    ),
   ),
   answers: {
     200: {
@@ -51,6 +54,7 @@ export const simulateSchedule = operation({
             attempts: z.int(),
           }),
         ),
+        ...WARNED,
       }),
     },
   },

@@ -1,5 +1,6 @@
 /** Schemas that several resources share: names, ids, instants, durations and pages. */
 import { z } from 'zod'
+import { idRange, MIN_DIGITS } from '../id-range.ts'
 
 /** Gives a schema a name of its own in the OpenAPI document. */
 export const components = z.registry<{ readonly id: string }>()
@@ -15,15 +16,21 @@ export const documented = <Schema extends z.ZodType>(
   openapi: Readonly<Record<string, unknown>>,
 ): Schema => schema.meta({ openapi }) as Schema
 
-export const Id = documented(
-  z
-    .string()
-    .regex(/^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, 'is not an id')
-    .toLowerCase(),
-  {
-    type: 'string',
-    format: 'uuid',
-  },
+const ID = /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/
+
+export const Id = documented(z.string().regex(ID, 'is not an id').toLowerCase(), {
+  type: 'string',
+  format: 'uuid',
+})
+/** The beginning of an id, in a list's query: the ids that begin so. */
+export const IdBeginning = documented(
+  z.string().transform((text, context) => {
+    const range = idRange(text)
+    if (range) return range
+    context.addIssue(`is not the beginning of an id: write ${MIN_DIGITS} or more of its hexadecimal digits`)
+    return z.NEVER
+  }),
+  { type: 'string', minLength: MIN_DIGITS, maxLength: 36, examples: ['01a1e3f0'] },
 )
 /** Text that no store and no log line stumbles over: no control characters, no halves of characters. */
 export const plainText = (min: number, max: number) =>
@@ -50,10 +57,18 @@ export const proseText = (min: number, max: number) =>
 export const Instant = documented(z.union([z.date(), z.string()]), { type: 'string', format: 'date-time' })
 /** As it is asked for; what it means is read where it is used. */
 export const InstantText = documented(z.string().min(1).max(64), { type: 'string', format: 'date-time' })
-export const DurationText = documented(z.string().min(1).max(64), {
+export const durationError = ({ input }: { readonly input?: unknown }): string | undefined =>
+  typeof input === 'number' ? `is text with a unit: "${input}s" for seconds, "${input}ms" for milliseconds` : undefined
+export const DurationText = documented(z.string({ error: durationError }).min(1).max(64), {
   type: 'string',
   examples: ['5m', '1h30m'],
   description: 'such as 5m or 1h30m',
+})
+/** How long an attempt may take. */
+export const TimeoutText = documented(z.string({ error: durationError }).min(1).max(64), {
+  type: 'string',
+  examples: ['10m', 'none'],
+  description: 'such as 10m, or none; 1h unless the job says otherwise',
 })
 /** Any JSON. */
 export const AnyJson = documented(z.json(), {})
@@ -74,15 +89,28 @@ export const queryBoolean = documented(
   { type: 'boolean' },
 )
 
-/** Several of a set, joined by commas. */
-export const queryList = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+/** Several of a set, joined by commas. `others` are other names, which have become words of the set before they are read here. */
+export const queryList = <const Words extends readonly [string, ...string[]]>(
+  words: Words,
+  others: Readonly<Record<string, string>> = {},
+) =>
   documented(
     z
       .string()
       .max(400)
       .transform((text) => text.split(','))
       .pipe(z.array(z.enum(words)).min(1).max(words.length)),
-    { type: 'array', items: { type: 'string', enum: words } },
+    {
+      type: 'array',
+      items: { type: 'string', enum: [...words, ...Object.keys(others)] },
+      ...(Object.keys(others).length > 0
+        ? {
+            description: Object.entries(others)
+              .map(([word, is]) => `${word} is another name of ${is}`)
+              .join('; '),
+          }
+        : {}),
+    },
   )
 
 export const PAGE = {
@@ -91,10 +119,16 @@ export const PAGE = {
 }
 export const DEFAULT_LIMIT = 50
 
+const Warning = component('Warning', z.object({ code: z.string(), at: Instant.nullable(), text: z.string() }))
+export const Warnings = z.array(Warning)
+/** Of answers to requests that may use other names of fields. */
+export const WARNED = { warnings: Warnings.optional() }
+
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({
     data: z.array(item),
     page: z.object({ next: z.string().nullable(), hasMore: z.boolean() }),
+    ...WARNED,
   })
 
 export const ById = z.object({ id: Id })

@@ -2,22 +2,17 @@
 import type { QueueRow } from '../../store/contract/queues.ts'
 import type { Sizes } from '../../store/contract/stats.ts'
 import type { Store } from '../../store/contract/store.ts'
-import type { StoreHealth } from '../../store/contract/upkeep.ts'
+import type { PoolUsage, StoreHealth } from '../../store/contract/upkeep.ts'
 import { isAlive } from '../../store/contract/workers.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { Coverage } from './coverage.ts'
-import type { DoubleFires } from './double-fires.ts'
+import type { DayTotals, DayTotalsReader } from './day-totals.ts'
+import { lookAtStore, type StoreLook, storeAway } from './store-look.ts'
 
 export type QueueState = Pick<QueueRow, 'name' | 'ready' | 'oldestDueAt'>
 
 /** Null for what could not be learned. */
-export interface Fleet {
-  /** Whether the store answered. */
-  readonly up: boolean
-  /** By the database's clock. */
-  readonly now: number
-  /** How far this machine's clock is ahead of the database's. */
-  readonly skewMs: number | null
+export interface Fleet extends StoreLook {
   readonly lagMs: number | null
   readonly queues: readonly QueueState[] | null
   readonly workers: number | null
@@ -26,13 +21,11 @@ export interface Fleet {
   readonly sizes: Sizes | null
   readonly health: StoreHealth | null
   readonly coverage: number | null
-  readonly doubleFires: number | null
+  readonly today: DayTotals | null
 }
 
-export const AWAY: Fleet = {
-  up: false,
-  now: 0,
-  skewMs: null,
+export const fleetAway = (pool: PoolUsage | null): Fleet => ({
+  ...storeAway(pool),
   lagMs: null,
   queues: null,
   workers: null,
@@ -41,13 +34,13 @@ export const AWAY: Fleet = {
   sizes: null,
   health: null,
   coverage: null,
-  doubleFires: null,
-}
+  today: null,
+})
 
 export interface FleetOptions {
   readonly clock: Clock
   readonly coverage: Coverage
-  readonly doubleFires: DoubleFires
+  readonly dayTotals: DayTotalsReader
   /** Queues that this process serves, whether or not the store knows of them. */
   readonly queues: readonly string[]
 }
@@ -55,36 +48,22 @@ export interface FleetOptions {
 /** More than this need not be counted to see that something is wrong. */
 const MOST_ORPHANS = 200
 
+/** One question after another: a scrape takes one connection of the pool, and leaves the others to those who work. */
 export async function lookAtFleet(store: Store, options: FleetOptions): Promise<Fleet> {
-  const { clock, coverage, doubleFires } = options
-  const askedAt = clock.now()
-  const now = await store.now()
-  // Halfway between question and answer, as far as anybody can tell.
-  const skewMs = (askedAt + clock.now()) / 2 - now
-  const [lagMs, queues, workers, leadershipChanges, orphaned, sizes, health, covered, doubled] = await Promise.all([
-    known(() => lagOf(store)),
-    known(() => queuesOf(store, options.queues)),
-    known(() => workersAlive(store, now)),
-    known(() => leadershipChangesOf(store)),
-    known(() => store.claims.expired(MOST_ORPHANS).then((runs) => runs.length)),
-    known(() => store.stats.sizes()),
-    known(() => store.upkeep.health()),
-    known(() => coverage.look(store, now)),
-    known(() => doubleFires.look(store.stats.read, now)),
-  ])
+  const { clock, coverage, dayTotals } = options
+  const seen = await lookAtStore(store, clock)
+  const { now } = seen
   return {
-    up: true,
-    now,
-    skewMs,
-    lagMs,
-    queues,
-    workers,
-    leadershipChanges,
-    orphaned,
-    sizes,
-    health,
-    coverage: covered,
-    doubleFires: doubled,
+    ...seen,
+    lagMs: await known(() => lagOf(store)),
+    queues: await known(() => queuesOf(store, options.queues)),
+    workers: await known(() => workersAlive(store, now)),
+    leadershipChanges: await known(() => leadershipChangesOf(store)),
+    orphaned: await known(() => store.claims.expired(MOST_ORPHANS).then((runs) => runs.length)),
+    sizes: await known(() => store.stats.sizes()),
+    health: await known(() => store.upkeep.health()),
+    coverage: await known(() => coverage.look(store, now)),
+    today: await known(() => dayTotals.look(store.stats.read, now)),
   }
 }
 

@@ -111,7 +111,7 @@ function filterOf({ workspace }: Place, { work }: BulkState): Readonly<Record<st
 type Answered = string | Failure | null
 
 /** These say nothing about the item: the whole step is tried again, here or on another node. */
-const OURS: ReadonlySet<string> = new Set(['STORE_UNREACHABLE', 'NOT_STARTED'])
+const OURS: ReadonlySet<string> = new Set(['STORE_FULL', 'STORE_STANDBY', 'STORE_UNREACHABLE', 'NOT_STARTED'])
 /** It went while we were on the way to it. */
 const GONE: ReadonlySet<string> = new Set(['SCHEDULE_NOT_FOUND', 'RUN_NOT_FOUND'])
 

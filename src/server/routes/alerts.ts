@@ -6,7 +6,7 @@ import { allChannels, tell } from '../alerting/notifications.ts'
 import { oneRule } from '../alerting/rules.ts'
 import * as contract from '../contract/alerts.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
-import { fromCursor, isIdPosition, pageOf } from '../cursor.ts'
+import { listPage } from '../list-page.ts'
 import type { Parts } from '../parts.ts'
 import { type Principal, sees, visible } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
@@ -58,17 +58,12 @@ export function alertRoutes({ core }: Pick<Parts, 'core'>): readonly Route[] {
 
   return [
     route(contract.listAlerts, async ({ query, principal }) => {
-      const { limit = DEFAULT_LIMIT, cursor, state } = query
-      const after = fromCursor(cursor, isIdPosition)
-      const found = await (await core.store()).documents.list('alert', {
-        ...visible(principal, query.workspace),
-        ...(state === undefined ? {} : { state }),
-        ...(after ? { after: after.id } : {}),
-        limit: limit + 1,
-      })
-      return ok(
-        pageOf(found, limit, { item: (each) => alertBody(alertOf(each).alert), position: ({ id }) => ({ id }) }),
-      )
+      const { limit = DEFAULT_LIMIT, workspace, state, ...wanted } = query
+      const filter = { ...visible(principal, workspace), ...(state === undefined ? {} : { state }) }
+      const { documents } = await core.store()
+      const list = (bounds: { limit: number; after?: string }) => documents.list('alert', { ...filter, ...bounds })
+      const { rows, page } = await listPage({ list }, { ...wanted, limit })
+      return ok({ data: rows.map((each) => alertBody(alertOf(each).alert)), page })
     }),
     route(contract.getAlert, async ({ params, principal }) => ok(alertBody(await known(principal, params.id)))),
     route(contract.acknowledgeAlert, async ({ params, principal }) => {

@@ -15,8 +15,8 @@ import type { Message } from '../alerting/message.ts'
 import { allRules } from '../alerting/rules.ts'
 import * as contract from '../contract/channels.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
-import { fromCursor, isIdPosition, pageOf } from '../cursor.ts'
 import { defined } from '../defined.ts'
+import { listPage } from '../list-page.ts'
 import type { Parts } from '../parts.ts'
 import { type Principal, sees, visible } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
@@ -62,11 +62,13 @@ export function channelRoutes({ core, settings }: Pick<Parts, 'core' | 'settings
 
   return [
     route(contract.listChannels, async ({ query, principal }) => {
-      const { limit = DEFAULT_LIMIT, cursor } = query
-      const after = fromCursor(cursor, isIdPosition)
-      const page = { ...visible(principal, query.workspace), ...(after ? { after: after.id } : {}), limit: limit + 1 }
-      const found = await (await documents()).list('channel', page)
-      return ok(pageOf(found, limit, { item: channelBody, position: ({ id }) => ({ id }) }))
+      const { workspace, name, limit = DEFAULT_LIMIT, ...wanted } = query
+      const whose = visible(principal, workspace)
+      const store = await documents()
+      const list = (bounds: { limit: number; after?: string }) => store.list('channel', { ...whose, ...bounds })
+      const fits = name === undefined ? undefined : (found: Document) => channelOf(found).name === name
+      const { rows, page } = await listPage({ list, fits }, { ...wanted, limit })
+      return ok({ data: rows.map(channelBody), page })
     }),
     route(contract.createChannel, async ({ body, principal, base }) => {
       const channel: Channel = {

@@ -50,5 +50,9 @@ export function fleetRoutes({ app, core, jobs }: Parts): readonly Route[] {
     }),
     route(contract.listJobs, async () => ok({ data: jobs.list() })),
     route(contract.listLocks, async () => ok({ data: await app.locks.list() })),
+    route(contract.releaseLock, async ({ params: { name }, body }) => {
+      const lock = await app.locks.release(name, defined(body))
+      return { status: 200, body: lock, change: { workspace: '', target: `lock ${name}`, before: lock } }
+    }),
   ]
 }

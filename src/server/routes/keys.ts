@@ -2,8 +2,8 @@
 import { readDuration } from '../../options.ts'
 import * as contract from '../contract/keys.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
-import { fromCursor, isIdPosition, pageOf } from '../cursor.ts'
 import type { Key } from '../keys.ts'
+import { listPage } from '../list-page.ts'
 import type { Parts } from '../parts.ts'
 import { notFound, Refusal } from '../problem.ts'
 import { ok, type Route, route } from '../route.ts'
@@ -42,10 +42,10 @@ export function keyRoutes({ core, keys }: Parts): readonly Route[] {
 
   return [
     route(contract.listKeys, async ({ query }) => {
-      const { limit = DEFAULT_LIMIT, cursor } = query
-      const after = fromCursor(cursor, isIdPosition)
-      const found = await keys.list({ limit: limit + 1, ...(after ? { after: after.id } : {}) })
-      return ok(pageOf(found, limit, { item: keyBody, position: ({ id }) => ({ id }) }))
+      const { name, limit = DEFAULT_LIMIT, ...wanted } = query
+      const fits = name === undefined ? undefined : (key: Key) => key.name === name
+      const { rows, page } = await listPage({ list: keys.list, fits }, { ...wanted, limit })
+      return ok({ data: rows.map(keyBody), page })
     }),
     route(contract.createKey, async ({ body, principal, base }) => {
       const { name, scope, workspace = null, expiresIn } = body

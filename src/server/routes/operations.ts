@@ -2,7 +2,7 @@
 import type { Document } from '../../store/contract/documents.ts'
 import * as contract from '../contract/operations.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
-import { fromCursor, isIdPosition, pageOf } from '../cursor.ts'
+import { listPage } from '../list-page.ts'
 import { begun, bulkBody, nextOf, stateOf } from '../operations/bulk.ts'
 import type { Parts } from '../parts.ts'
 import { type Principal, sees, visible } from '../principal.ts'
@@ -37,15 +37,12 @@ export function operationRoutes({ core }: Parts): readonly Route[] {
       }
     }),
     route(contract.listOperations, async ({ query, principal }) => {
-      const { state, limit = DEFAULT_LIMIT, cursor } = query
-      const after = fromCursor(cursor, isIdPosition)
-      const found = await (await documents()).list('operation', {
-        ...visible(principal, undefined),
-        ...(state ? { state } : {}),
-        limit: limit + 1,
-        ...(after ? { after: after.id } : {}),
-      })
-      return ok(pageOf(found, limit, { item: bulkBody, position: ({ id }) => ({ id }) }))
+      const { state, limit = DEFAULT_LIMIT, ...wanted } = query
+      const filter = { ...visible(principal, undefined), ...(state ? { state } : {}) }
+      const store = await documents()
+      const list = (bounds: { limit: number; after?: string }) => store.list('operation', { ...filter, ...bounds })
+      const { rows, page } = await listPage({ list }, { ...wanted, limit })
+      return ok({ data: rows.map(bulkBody), page })
     }),
     route(contract.getOperation, async ({ params, principal }) => ok(bulkBody(await known(principal, params.id)))),
     route(contract.cancelOperation, async ({ params, principal }) => {

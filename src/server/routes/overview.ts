@@ -1,5 +1,5 @@
 /** Answers how things stand, for the fleet or one workspace, from sums and counts that cost the same at any size; what ran and what is to come have resources of their own. */
-import { merged, quantiles } from '../../observe/histogram.ts'
+import { merged, quantiles, upTo } from '../../observe/histogram.ts'
 import { DAY_MS } from '../../schedule/calendar.ts'
 import type { QueueRow } from '../../store/contract/queues.ts'
 import { LATENESS_BOUNDS, type Stats } from '../../store/contract/stats.ts'
@@ -33,8 +33,8 @@ export function overviewRoutes({ core }: Parts): readonly Route[] {
 }
 
 function dayOf(stats: readonly Stats[]) {
-  const { lateness, durations: _, durationSumMs: __, ...last24h } = merged(stats)
-  const { p50, p95, p99 } = quantiles(LATENESS_BOUNDS, lateness)
+  const { lateness, latenessMaxMs, durations: _, durationSumMs: __, durationMaxMs: ___, ...last24h } = merged(stats)
+  const { p50, p95, p99 } = quantiles(upTo(LATENESS_BOUNDS, latenessMaxMs), lateness)
   return {
     last24h,
     onTime: onTimeOf(lateness),

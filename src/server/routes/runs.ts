@@ -2,19 +2,23 @@
 import type { Run } from '../../run/run.ts'
 import type { RunState } from '../../run/state.ts'
 import { jobOf } from '../../schedule-definition.ts'
-import { completeRun, readCompletion } from '../../scheduler/complete.ts'
+import { type AttemptName, completeRun, readCompletion } from '../../scheduler/complete.ts'
 import { enqueue } from '../../scheduler/enqueue.ts'
 import { runView } from '../../scheduler/run-view.ts'
-import type { RunFilter } from '../../store/contract/history.ts'
+import type { ListedNonRun, RunFilter } from '../../store/contract/history.ts'
+import type { Store } from '../../store/contract/store.ts'
 import * as contract from '../contract/runs.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
-import { fromCursor, isIdPosition, toCursor } from '../cursor.ts'
+import { fromCursor, toCursor } from '../cursor.ts'
 import { defined } from '../defined.ts'
+import type { IdRange } from '../id-range.ts'
 import { idempotencyId } from '../idempotency.ts'
+import { jobWarnings } from '../job-warning.ts'
 import type { Parts } from '../parts.ts'
 import { callerOf, home, type Principal, sees, visible } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
 import { ok, type Reply, type Route, route } from '../route.ts'
+import { historyPage, isHistoryCursor } from '../run-lists.ts'
 import { logReply } from '../run-logs.ts'
 import { shows } from '../shown.ts'
 
@@ -22,6 +26,7 @@ interface Asking {
   readonly status?: readonly RunState[] | undefined
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
+  readonly id?: IdRange | undefined
 }
 
 export function runRoutes(parts: Parts): readonly Route[] {
@@ -34,14 +39,12 @@ export function runRoutes(parts: Parts): readonly Route[] {
     throw notFound(`run ${id}`)
   }
   const listed = async (principal: Principal, filter: RunFilter, asking: Asking): Promise<Reply> => {
-    const { status, limit = DEFAULT_LIMIT, cursor } = asking
-    const after = fromCursor(cursor, isIdPosition)
-    const { history } = await core.store()
-    const { runs, next } = await history.find(
-      { ...filter, ...(status ? { states: status } : {}) },
-      { limit, ...(after ? { after } : {}) },
-    )
-    const data = runs.map((run) => shown.run(runView(run), principal))
+    const { id: range, status, limit = DEFAULT_LIMIT, cursor: text } = asking
+    const cursor = fromCursor(text, isHistoryCursor)
+    const store = await core.store()
+    const asked = { filter, range, states: status, limit, cursor, now: await store.now() }
+    const { items, next } = await historyPage(store.history, asked)
+    const data = items.map((item) => ('a' in item ? shown.run(runView(item.a), principal) : nonRunBody(item.b)))
     return ok({ data, page: { next: next && toCursor(next), hasMore: next !== null } })
   }
   /** The run after a change; what it said and answered is not for the audit log. */
@@ -62,9 +65,9 @@ export function runRoutes(parts: Parts): readonly Route[] {
       return listed(principal, filter, asking)
     }),
     route(contract.listExecutions, async ({ params, query, principal }) => {
-      const schedule = await (await core.store()).schedules.byId(params.id)
-      if (!schedule || !sees(principal, schedule.workspace)) throw notFound(`schedule ${params.id}`)
-      return listed(principal, { workspace: schedule.workspace, scheduleId: schedule.id }, query)
+      const workspace = await workspaceOf(await core.store(), params.id)
+      if (workspace === null || !sees(principal, workspace)) throw notFound(`schedule ${params.id}`)
+      return listed(principal, { workspace, scheduleId: params.id }, query)
     }),
     route(contract.enqueueRun, async ({ body, principal, request, base }) => {
       const { job: name, payload, idempotencyKey, ...options } = body
@@ -74,9 +77,10 @@ export function runRoutes(parts: Parts): readonly Route[] {
       const key = idempotencyKey ?? (said === null ? undefined : `http:${idempotencyId(callerOf(principal), said)}`)
       const given = { ...defined({ ...options, idempotencyKey: key }), workspace }
       const { id, created } = await enqueue(core, job, job.schema || payload !== undefined ? [payload, given] : [given])
+      const warnings = await jobWarnings(parts, name)
       return {
         status: created ? 201 : 200,
-        body: { id, created },
+        body: { id, created, ...(warnings.length > 0 ? { warnings } : {}) },
         headers: { location: `${base}/runs/${id}` },
         change: created ? { workspace, target: `run ${id}`, after: { job: name } } : 'none',
       }
@@ -86,7 +90,7 @@ export function runRoutes(parts: Parts): readonly Route[] {
     ),
     route(contract.listAttempts, async ({ params, principal }) => {
       const { id } = await known(principal, params.id)
-      return ok({ data: (await app.runs.journal(id)).map((entry) => shown.entry(entry, principal)) })
+      return ok({ data: (await app.runs.attempts(id)).map((entry) => shown.entry(entry, principal)) })
     }),
     route(contract.readLogs, async ({ params, query, principal, request }) => {
       const run = await known(principal, params.id)
@@ -105,15 +109,37 @@ export function runRoutes(parts: Parts): readonly Route[] {
       await app.runs.retry(before.id, { by: principal.name })
       return changed(principal, before)
     }),
+    route(contract.deleteRun, async ({ params, principal }) => {
+      const before = await known(principal, params.id)
+      await app.runs.remove(before.id, { by: principal.name })
+      const change = { workspace: before.workspace, target: `run ${before.id}`, before: brief(before) }
+      return { status: 204, change }
+    }),
     route(contract.completeRun, async ({ params, body, principal }) => {
       const before = await known(principal, params.id)
-      const fence = fenceOf(body.fence, principal)
-      await completeRun(core, before, { fence, outcome: readCompletion(body) })
+      const attempt = attemptOf(body.fence, principal)
+      await completeRun(core, before, { attempt, outcome: readCompletion(body) })
       // Whoever has no key of their own is told no more than readers are.
       const reader = principal.attempt ? { ...principal, scope: 'read' as const } : principal
-      return changed(reader, before, { fence })
+      return changed(reader, before, { fence: attempt.fence })
     }),
   ]
+}
+
+/** Whose a schedule is, or was: its history outlives it. */
+async function workspaceOf({ schedules, history }: Store, id: string): Promise<string | null> {
+  const owner = (await schedules.byId(id)) ?? (await history.revisions(id)).at(-1)
+  if (owner) return owner.workspace
+  const [run] = await history.runs({ scheduleId: id }, { limit: 1 })
+  return run?.workspace ?? null
+}
+
+const nonRunBody = (nonRun: ListedNonRun): object => {
+  const { workspace, job, queue, state, scheduleId, key, reason, detail, count, fromAt, toAt, recordedAt } = nonRun
+  return {
+    ...{ kind: 'non_run', workspace, job, queue, state, schedule: { id: scheduleId, key }, reason, detail, count },
+    ...{ from: new Date(fromAt), to: new Date(toAt), recordedAt: new Date(recordedAt) },
+  }
 }
 
 const brief = ({ job, state, attempt, fence, cancelRequested }: Run) => ({
@@ -125,12 +151,12 @@ const brief = ({ job, state, attempt, fence, cancelRequested }: Run) => ({
 })
 
 /** A token speaks for itself; a fence beside it must be the same. */
-function fenceOf(said: number | undefined, { attempt }: Principal): number {
-  const fence = attempt?.fence ?? said
-  if (fence === undefined)
-    throw new Refusal('REQUEST_INVALID', 'it is not said which attempt is meant', {
-      hint: 'send its fence, or authorization: Bearer with its completion token',
-    })
-  if (said === undefined || said === fence) return fence
-  throw new Refusal('REQUEST_INVALID', `the token is for fence ${fence}, not ${said}`)
+function attemptOf(fence: number | undefined, { attempt }: Principal): AttemptName {
+  if (attempt !== undefined && fence !== undefined && fence !== attempt.fence)
+    throw new Refusal('REQUEST_INVALID', `the token is for fence ${attempt.fence}, not ${fence}`)
+  if (attempt !== undefined) return attempt
+  if (fence !== undefined) return { fence }
+  throw new Refusal('REQUEST_INVALID', '`fence` is required', {
+    hint: 'send the fence of the attempt, or authorization: Bearer with its completion token',
+  })
 }

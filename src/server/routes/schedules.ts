@@ -1,24 +1,28 @@
 /** Carries out what is asked of schedules over HTTP, by the scheduler's own verbs; whose schedule it is decides first. */
+import { didYouMean } from '../../did-you-mean.ts'
 import { readInstantOption, refused } from '../../options.ts'
 import { jitterMs } from '../../schedule/jitter.ts'
 import { type Schedule, seedOf } from '../../schedule/schedule.ts'
 import { slotsOf } from '../../schedule/slots.ts'
 import type { ScheduleOptions } from '../../schedule-definition.ts'
+import { revisionView } from '../../scheduler/revisions.ts'
 import type { ScheduleChanges } from '../../scheduler/schedule-edit.ts'
-import { scheduleView } from '../../scheduler/schedule-view.ts'
+import { scheduleView, viewOf, viewsOf } from '../../scheduler/schedule-view.ts'
 import type { ScheduleFilter } from '../../store/contract/schedules.ts'
 import * as contract from '../contract/schedules.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
 import { defined } from '../defined.ts'
 import { idempotencyId } from '../idempotency.ts'
+import { jobWarnings } from '../job-warning.ts'
 import type { Parts } from '../parts.ts'
 import { callerOf, home, type Principal, sees, visible } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
 import { type Asked, ok, type Reply, type Route, route } from '../route.ts'
 import { shows } from '../shown.ts'
-import { warningsOf } from '../warnings.ts'
+import { type WarningBody, warningsOf } from '../warnings.ts'
 
+const GUESSED_FROM = 200
 /** A cursor this far behind the clock is no delay any more. */
 const OVERDUE_MS = 30_000
 /** As many as the scheduler makes good at once. */
@@ -33,7 +37,14 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
     if (found && sees(principal, found.workspace)) return found
     throw notFound(`schedule ${id}`)
   }
-  const viewOf = async (schedule: Schedule) => scheduleView(schedule, await (await core.store()).now())
+  /** With a guess among the first keys of the workspace, as many as one short look has. */
+  const noSuchSchedule = async (principal: Principal, { workspace, key }: Position): Promise<Refusal> => {
+    const { schedules } = await core.store()
+    const found = sees(principal, workspace) ? await schedules.find({ workspace }, { limit: GUESSED_FROM }) : null
+    const near = didYouMean(key, found?.schedules.map((each) => each.key) ?? [])
+    return notFound(`schedule "${key}"`, near === undefined ? {} : { hint: `did you mean "${near}"?` })
+  }
+  const view = async (schedule: Schedule) => viewOf(await core.store(), schedule)
   const targetOf = ({ workspace, key }: { workspace: string; key: string }): string => `schedule ${workspace}/${key}`
 
   /** What one job calls secret another may not: a payload that stays would be shown as it is. */
@@ -46,17 +57,24 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
   /** The schedule after a change, with the change for the audit log. */
   const changed = async (
     asked: Pick<Asked, 'principal' | 'base'>,
-    { id, before, status = 200 }: { id: string; before: Schedule | null; status?: number },
+    { id, before, status = 200, wanted }: Written,
   ): Promise<Reply> => {
     const store = await core.store()
     const schedule = await store.schedules.byId(id)
     if (!schedule) throw notFound(`schedule ${id}`)
     const now = await store.now()
-    const view = scheduleView(schedule, now)
+    const view = await viewOf(store, schedule)
     const { workspace, revision } = schedule
     return {
       status,
-      body: { ...shown.schedule(view, asked.principal), warnings: warningsOf(schedule, now) },
+      body: {
+        ...shown.schedule(view, asked.principal),
+        warnings: [
+          ...(await jobWarnings(parts, schedule.job)),
+          ...warningsOf(schedule, now),
+          ...pauseKept(schedule, wanted),
+        ],
+      },
       headers: { etag: `"${revision}"`, ...(status === 201 ? { location: `${asked.base}/schedules/${id}` } : {}) },
       change:
         JSON.stringify([before?.revision, before?.pause]) === JSON.stringify([revision, schedule.pause])
@@ -64,7 +82,7 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
           : {
               workspace,
               target: targetOf(schedule),
-              before: shown.recorded(before && scheduleView(before, now)),
+              before: shown.recorded(before && scheduleView(before, { now, lastFiredAt: null })),
               after: shown.recorded(view),
             },
     }
@@ -77,15 +95,15 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       const after = fromCursor(cursor, isPosition)
       const page = { limit, ...(after ? { after } : {}) }
       const { schedules, next } = await store.schedules.find(filterOf(query, principal), page)
-      const now = await store.now()
+      const views = await viewsOf(store, schedules)
       const latest = last
         ? await store.history.latest(
             schedules.map(({ id }) => id),
             last,
           )
         : null
-      const data = schedules.map((schedule) => ({
-        ...shown.schedule(scheduleView(schedule, now), principal),
+      const data = schedules.map((schedule, i) => ({
+        ...shown.schedule(views[i]!, principal),
         ...(latest
           ? {
               last: (latest.get(schedule.id) ?? []).map(({ id, state, scheduledAt }) => ({
@@ -109,18 +127,20 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       matchOf(request, before)
       const options = { ...body, workspace, key } as unknown as ScheduleOptions
       const { id, created } = await app.schedules.upsert(options, { by: principal.name })
-      return changed({ principal, base }, { id, before: created ? null : before, status: created ? 201 : 200 })
+      const wanted = created ? undefined : body.paused
+      const written = { id, before: created ? null : before, status: created ? 201 : 200, wanted }
+      return changed({ principal, base }, written)
     }),
     route(contract.getScheduleByKey, async ({ params, principal }) => {
       const found = sees(principal, params.workspace)
         ? await (await core.store()).schedules.get(params.workspace, params.key)
         : null
-      if (!found) throw notFound(`schedule "${params.key}"`)
-      return ok(shown.schedule(await viewOf(found), principal), { etag: `"${found.revision}"` })
+      if (!found) throw await noSuchSchedule(principal, params)
+      return ok(shown.schedule(await view(found), principal), { etag: `"${found.revision}"` })
     }),
     route(contract.getSchedule, async ({ params, principal }) => {
       const found = await known(principal, params.id)
-      return ok(shown.schedule(await viewOf(found), principal), { etag: `"${found.revision}"` })
+      return ok(shown.schedule(await view(found), principal), { etag: `"${found.revision}"` })
     }),
     route(contract.patchSchedule, async ({ params, body, principal, request, base }) => {
       const before = await known(principal, params.id)
@@ -140,7 +160,7 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       const wanted = matchOf(request, before)
       if (wanted !== null && wanted !== revision) throw outdated(before, wanted)
       if (!(await app.schedules.remove(workspace, key, { by: principal.name }))) throw notFound(`schedule ${params.id}`)
-      const change = { workspace, target: targetOf(before), before: shown.recorded(await viewOf(before)) }
+      const change = { workspace, target: targetOf(before), before: shown.recorded(await view(before)) }
       return { status: 204, change }
     }),
     route(contract.pauseSchedule, async ({ params, body, principal, request, base }) => {
@@ -165,9 +185,10 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
         ...(said === null ? {} : { idempotencyKey: `http:${idempotencyId(callerOf(principal), said)}` }),
       })
       const { id, created } = run
+      const warnings = await jobWarnings(parts, schedule.job)
       return {
         status: 202,
-        body: { id, created },
+        body: { id, created, ...(warnings.length > 0 ? { warnings } : {}) },
         headers: { location: `${base}/runs/${id}` },
         change: created ? { workspace, target: targetOf(schedule), after: { run: id } } : 'none',
       }
@@ -200,11 +221,30 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       return ok(await app.schedules.why(workspace, key, query.at))
     }),
     route(contract.listRevisions, async ({ params, principal }) => {
-      const { workspace, key } = await known(principal, params.id)
-      const revisions = await app.schedules.revisions(workspace, key)
-      return ok({ data: revisions.map((each) => shown.revision(each, principal)) })
+      const { schedules, history } = await core.store()
+      // They outlive the schedule.
+      const revisions = await history.revisions(params.id)
+      const owner = (await schedules.byId(params.id)) ?? revisions.at(-1)
+      if (!owner || !sees(principal, owner.workspace)) throw notFound(`schedule ${params.id}`)
+      return ok({ data: revisions.map((each) => shown.revision(revisionView(each), principal)) })
     }),
   ]
+}
+
+interface Written {
+  readonly id: string
+  readonly before: Schedule | null
+  readonly status?: number
+  /** Whether the caller wants it paused, of a schedule that was there already. */
+  readonly wanted?: boolean | object | undefined
+}
+
+/** A pause is state: writing the definition again neither sets nor lifts it. */
+function pauseKept({ pause }: Schedule, wanted: Written['wanted']): WarningBody[] {
+  if (wanted === undefined || (wanted !== false) === (pause !== null)) return []
+  const [is, verb] = pause === null ? ['active', 'pause'] : ['paused', 'resume']
+  const text = `the schedule exists and stays ${is}: "paused" applies to new schedules only; use POST /schedules/{id}/${verb}`
+  return [{ code: 'PAUSE_KEPT', at: null, text }]
 }
 
 interface Position {

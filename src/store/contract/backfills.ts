@@ -32,15 +32,20 @@ export interface Backfill extends NewBackfill, BackfillProgress {
   readonly version: number
 }
 
+export interface BackfillFilter {
+  readonly scheduleId?: string
+  readonly workspace?: string
+  readonly state?: Backfill['state']
+  /** Only ids from the first on, and before the other where there is one. */
+  readonly ids?: { readonly from: string; readonly before?: string }
+  readonly limit: number
+}
+
 export interface BackfillStore {
   create(backfill: NewBackfill, tx?: Executor): Promise<void>
   get(id: string): Promise<Backfill | null>
-  /** Newest first. */
-  list(filter: {
-    readonly scheduleId?: string
-    readonly state?: Backfill['state']
-    readonly limit: number
-  }): Promise<Backfill[]>
+  /** Newest first; with `ids` by their ids, the greatest first. */
+  list(filter: BackfillFilter): Promise<Backfill[]>
   /**
    * In one transaction: writes the progress and makes the runs. False, and nothing written, when the backfill is gone, is
    * not running any more, or is not at `version`.

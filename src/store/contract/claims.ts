@@ -13,6 +13,11 @@ export interface Wanted {
   readonly queue: string
   readonly limit: number
   /**
+   * How many of them the worker begins as soon as it has the answer; the store counts those as begun. All when absent. The others wait in the
+   * worker until `renew` or `settle` reports them as begun.
+   */
+  readonly startable?: number
+  /**
    * Instead of the oldest first, an equal share for each of several workspaces that have something due, so that one with
    * a long backlog does not hold up the others.
    */
@@ -23,7 +28,7 @@ export interface Wanted {
 
 export interface Claimed {
   readonly now: number
-  /** Each now `running`, with attempt and fence one higher and a lease until now + leaseMs; in the order of the wanted queues, then by priority and dueAt. */
+  /** Each now `running`, with attempt and fence one higher, a new random claim id and a lease until now + leaseMs; in the order of the wanted queues, then by priority and dueAt. */
   readonly runs: readonly Run[]
   /** The earliest pending run still to come in the wanted queues; null when there is none. */
   readonly nextDueAt: number | null
@@ -31,9 +36,11 @@ export interface Claimed {
   readonly turns: Readonly<Record<string, string>>
 }
 
+/** A claimed run as its worker knows it. Every write of a worker names all three, and counts only when the run has them still. */
 export interface Grant {
   readonly id: string
   readonly fence: number
+  readonly claimId: string | null
 }
 
 export interface Renewal extends Grant {
@@ -56,6 +63,23 @@ export interface Settlement extends Grant {
   readonly progress?: Progress | null
 }
 
+/**
+ * How many runs of a claim have begun. The runs of one claim and queue begin in one order: by priority, then `dueAt`, then id.
+ * `claimOrder` sorts them.
+ */
+export interface BegunCount {
+  readonly claimId: string
+  readonly count: number
+}
+
+export const claimOrder = (a: Run, b: Run): number =>
+  b.priority - a.priority || a.dueAt - b.dueAt || (a.id < b.id ? -1 : 1)
+
+export interface ExpiredRun extends Run {
+  /** False when its worker claimed it ahead and is not known to have begun it. */
+  readonly hasBegun: boolean
+}
+
 export interface ClaimStore {
   /**
    * Never grants one run to two; only what is due by the database's clock, and whose gate is open. Nothing of a paused
@@ -67,24 +91,24 @@ export interface ClaimStore {
   claim(request: ClaimRequest): Promise<Claimed>
   /**
    * Extends every lease that is still the worker's to now + leaseMs, in one write; one that already reaches further stays. A
-   * lease that ended but was not granted again is renewed all the same.
+   * lease that ended but was not granted again is renewed all the same. `begun` is written with it; a count never goes back.
    */
-  renew(leaseMs: number, grants: readonly Renewal[]): Promise<Renewed>
+  renew(leaseMs: number, grants: readonly Renewal[], begun?: readonly BegunCount[]): Promise<Renewed>
   /**
-   * One transaction for the batch. `refused`, and nothing changed, unless the run is running under this very fence (and,
+   * One transaction for the batch. `refused`, and nothing changed, unless the run is running under this very fence and claim (and,
    * with `onlyExpired`, its lease has ended). A final verdict moves the run to history; `again` makes it pending, due
    * `delayMs` from now by the database's clock (at once when it is to be cancelled), with its attempt uncounted where the
-   * verdict says so. Journals what the
+   * verdict says so; with `keepsDue` it is due when it was before. `begun` is written as by `renew`. Journals what the
    * row cannot tell: every `again`, and every refusal (kind `refused`, with the worker and the verdict) but those of
    * `onlyExpired`, where it only means that somebody was quicker.
    */
-  settle(settlements: readonly Settlement[]): Promise<('accepted' | 'refused')[]>
+  settle(settlements: readonly Settlement[], begun?: readonly BegunCount[]): Promise<('accepted' | 'refused')[]>
   /**
-   * Leaves running runs to somebody outside: each that runs under this very fence, and is not to be cancelled, stays
+   * Leaves running runs to somebody outside: each that runs under this very fence and claim, and is not to be cancelled, stays
    * running with no worker and a lease until now + waitMs by the database's clock, in one write. `renew` then knows it as
    * lost; `settle` takes a verdict under its fence as before. Asked again it is accepted again, and its wait begins anew.
    */
   handOver(grants: readonly Grant[], waitMs: number): Promise<('accepted' | 'refused')[]>
   /** Running runs whose lease has ended, oldest first; without a worker those that were handed over. */
-  expired(limit: number): Promise<Run[]>
+  expired(limit: number): Promise<ExpiredRun[]>
 }

@@ -13,6 +13,7 @@ export const DOCUMENT_KINDS = [
   'operation',
   'position',
   'job',
+  'failover',
   'secret',
 ] as const
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number]

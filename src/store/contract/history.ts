@@ -48,6 +48,34 @@ export interface RecordedNonRun extends Omit<NonRun, 'afterAt'> {
   readonly recordedAt: number
 }
 
+export interface NonRunFilter {
+  readonly workspace?: string
+  readonly scheduleId?: string
+  readonly job?: string
+  readonly queue?: string
+  readonly states?: readonly RecordedNonRun['state'][]
+}
+
+/** Of a range in the order of the list: by its newest occurrence. */
+export interface NonRunPlace {
+  readonly toAt: number
+  readonly scheduleId: string
+}
+
+export interface NonRunPage {
+  readonly limit: number
+  /** The last range of the page before, or where a look ended. */
+  readonly after?: NonRunPlace
+}
+
+/** With what its schedule says now, or said last. */
+export interface ListedNonRun extends RecordedNonRun {
+  readonly workspace: string
+  readonly key: string
+  readonly job: string
+  readonly queue: string
+}
+
 /** A run as far as it answers for an occurrence. */
 export interface SlotRun {
   readonly id: string
@@ -63,6 +91,8 @@ export interface SlotRun {
   readonly workerId: string | null
   readonly startedAt: number | null
   readonly finishedAt: number | null
+  /** Present where the run was deleted, and only its record answers for the occurrence. */
+  readonly deleted?: { readonly by: string; readonly at: number }
 }
 
 /** A span of nominal instants: those with afterAt < instant <= untilAt. */
@@ -95,10 +125,24 @@ export interface HistoryStore {
   journal(of: { readonly runId: string } | { readonly scheduleId: string }): Promise<JournalEntry[]>
   /** Ranges of occurrences that became no run, oldest first; those that reach into the span, or all. */
   nonRuns(scheduleId: string, span?: SlotSpan): Promise<RecordedNonRun[]>
+  /**
+   * Ranges of occurrences that became no run, of schedules that exist and of those that were removed, newest first by their
+   * newest occurrence. Looks at a bounded number of rows, so that a page may be short or empty although there are more: then
+   * `next` says where to go on; null when there is nothing more.
+   */
+  findNonRuns(
+    filter: NonRunFilter,
+    page: NonRunPage,
+  ): Promise<{ readonly nonRuns: ListedNonRun[]; readonly next: NonRunPlace | null }>
   /** Runs of a schedule by their nominal instant, live and finished, in its order, at most `limit`. */
   slots(scheduleId: string, span: SlotSpan, limit: number): Promise<SlotRun[]>
   /** The newest runs of each of these schedules, newest first, at most `each` of every one. */
   latest(scheduleIds: readonly string[], each: number): Promise<ReadonlyMap<string, readonly SlotRun[]>>
+  /**
+   * The nominal instant of the newest occurrence at or before `untilAt` that has a run, live or finished, for each of these
+   * schedules that has one.
+   */
+  lastFired(scheduleIds: readonly string[], untilAt: number): Promise<ReadonlyMap<string, number>>
   /** Changes of a schedule, oldest first; at most the newest thousand. Outlives the schedule. */
   revisions(scheduleId: string): Promise<Revision[]>
 }

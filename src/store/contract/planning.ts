@@ -1,5 +1,6 @@
 /** The cursor of every schedule: which are due, and the one transaction that turns occurrences into runs and moves it. */
 import type { DueSchedule, Plan } from '../../plan/plan.ts'
+import type { Shard } from '../../plan/shard.ts'
 import type { Quarantine } from '../../schedule/schedule.ts'
 import type { Executor } from './executor.ts'
 
@@ -20,12 +21,15 @@ export interface PlanningStore {
   readonly recordsAtOnce: number
   /**
    * Schedules whose cursor is at most `lookaheadMs` away; quarantined ones, and those paused without an end, have none. Reads
-   * only what is due. `except` names schedules to be passed over, because plans for them are being written.
+   * only what is due. `except` names schedules to be passed over, because plans for them are being written. With a `shard`,
+   * only the schedules of that shard; asked only of stores whose `recordsAtOnce` is above 1, because elsewhere a second planner
+   * is no gain.
    */
   due(page: {
     readonly lookaheadMs: number
     readonly limit: number
     readonly except?: readonly string[]
+    readonly shard?: Shard | null
   }): Promise<DuePage>
   /**
    * Each plan wholly or not at all, decided by its schedule alone: inserts its runs and non-runs, moves cursor and

@@ -30,6 +30,9 @@ export interface Enqueued {
   readonly created: boolean
 }
 
+/** `live`: pending or running, and left as it is. */
+export type RemoveAnswer = 'removed' | 'live' | 'not_found'
+
 export type CancelAnswer = 'cancelled' | 'cancelling' | 'finished' | 'not_found'
 
 export interface RunStore {
@@ -49,4 +52,9 @@ export interface RunStore {
    * One with a lane then waits in it (`queue`), whatever its policy was: somebody asked for it.
    */
   redrive(ids: readonly string[], by: string): Promise<string[]>
+  /**
+   * Deletes a finished run with its journal and its log, in one transaction. Where it answered for an occurrence it leaves a record
+   * that goes on answering for it: `slots` lists it, no plan and no backfill makes it again, and retention forgets it like the journal.
+   */
+  remove(id: string, by: string): Promise<RemoveAnswer>
 }

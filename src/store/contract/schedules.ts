@@ -20,6 +20,8 @@ export interface PutSchedule {
   readonly from: number | null
   /** Who asks for it. */
   readonly by: string
+  /** Used when the schedule is new: it is paused by the transaction that creates it, as `pause` does. */
+  readonly pause?: Omit<Pause, 'at'> | null
 }
 
 export interface PutAnswer {

@@ -4,11 +4,13 @@ import type { AuditLogStore } from './audit-log.ts'
 import type { BackfillStore } from './backfills.ts'
 import type { ClaimStore } from './claims.ts'
 import type { DocumentStore } from './documents.ts'
+import type { FailoverStore } from './failovers.ts'
 import type { FeedStore } from './feed.ts'
 import type { HistoryStore } from './history.ts'
 import type { LaneStore } from './lanes.ts'
 import type { LockStore } from './locks.ts'
 import type { LogStore } from './logs.ts'
+import type { MonitoringStore } from './monitoring.ts'
 import type { PlanningStore } from './planning.ts'
 import type { QueueStore } from './queues.ts'
 import type { RunStore } from './runs.ts'
@@ -32,11 +34,13 @@ export interface Store {
   readonly history: HistoryStore
   readonly locks: LockStore
   readonly workers: WorkerStore
+  readonly failovers: FailoverStore
   readonly documents: DocumentStore
   readonly auditLog: AuditLogStore
   readonly logs: LogStore
   readonly feed: FeedStore
   readonly stats: StatsStore
+  readonly monitoring: MonitoringStore
   readonly upkeep: UpkeepStore
   readonly wake: WakeStore
   /** The clock that decides what is due and whose lease has ended. */

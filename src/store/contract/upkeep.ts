@@ -3,7 +3,7 @@
 export interface Retention {
   /** Finished runs, by when they finished. */
   readonly historyMs: number
-  /** Journal entries and non-run records. */
+  /** Journal entries, non-run records and records of deleted runs. */
   readonly journalMs: number
   /** Idempotency keys. */
   readonly idempotencyMs: number
@@ -11,12 +11,49 @@ export interface Retention {
   readonly workersMs: number
   /** Schedules that `sync` paused this long ago, because no code has them, are removed. */
   readonly orphansMs: number
+  /**
+   * Schedules over for so long are removed: without a further occurrence, neither paused nor quarantined, without runs or a
+   * backfill in flight, and unchanged for as long. Those that code declares stay, since the next sync would create them again. Null: all stay.
+   */
+  readonly endedMs: number | null
+}
+
+/** What is forgotten; each store has those that it keeps. */
+export type Forgotten =
+  | 'runs'
+  | 'logs'
+  | 'journal'
+  | 'nonRuns'
+  | 'deletedRuns'
+  | 'revisions'
+  | 'backfills'
+  | 'idempotencyKeys'
+  | 'workers'
+  | 'documents'
+  | 'stats'
+  | 'claims'
+  | 'orphans'
+  | 'endedSchedules'
+
+/** How many of each kind; those of which there are none are absent. */
+export type ForgottenCounts = Readonly<Partial<Record<Forgotten, number>>>
+
+export interface Tidied {
+  readonly removed: number
+  readonly counts: ForgottenCounts
+  /** Whether another step would find work. */
+  readonly more: boolean
+}
+
+/** Connections of this process to its database: in use, in all, and the callers that wait for one. */
+export interface PoolUsage {
+  readonly used: number
+  readonly size: number
+  readonly waiting: number
 }
 
 /** How the database itself is; null where that database has no such thing. */
 export interface StoreHealth {
-  /** Connections in use, in all, and callers that wait for one. */
-  readonly pool: { readonly used: number; readonly size: number; readonly waiting: number } | null
   /** Of the table of live runs. */
   readonly deadTuples: number | null
   /** How long ago the oldest transaction began that keeps old rows from being cleared away. */
@@ -34,7 +71,11 @@ export interface StoreHealth {
 }
 
 export interface UpkeepStore {
+  /** The connections as they are at this moment; asks the database nothing. Null where the store has no pool of its own. */
+  pool(): PoolUsage | null
   health(): Promise<StoreHealth>
-  /** One bounded step. `more` says that another step would find work. */
-  tidy(retention: Retention): Promise<{ readonly removed: number; readonly more: boolean }>
+  /** One bounded step. */
+  tidy(retention: Retention): Promise<Tidied>
+  /** How much steps of `tidy` would remove now, one after another; reads all that is overdue, and writes nothing. */
+  overdue(retention: Retention): Promise<ForgottenCounts>
 }

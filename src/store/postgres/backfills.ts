@@ -29,7 +29,8 @@ interface Row {
 export function createBackfills(connection: Connection, wake: Wake, schema: string): BackfillStore {
   const enqueue = createEnqueue(schema)
   const [create, advance, cancel] = [createStatement(schema), advanceStatement(schema), cancelStatement(schema)]
-  const [get, list] = [getStatement(schema), listStatement(schema)]
+  const get = getStatement(schema)
+  const [list, listBetween] = [listStatement(schema), listBetweenStatement(schema)]
   const { ask, transact } = connection.api
   return {
     async create(backfill, tx) {
@@ -41,9 +42,13 @@ export function createBackfills(connection: Connection, wake: Wake, schema: stri
       const [row] = isId(id) ? await ask<Row>(get, [id]) : []
       return row ? backfillOf(row) : null
     },
-    async list({ scheduleId, state, limit }) {
+    async list({ scheduleId, workspace, state, ids, limit }) {
       if (scheduleId !== undefined && !isId(scheduleId)) return []
-      return (await ask<Row>(list, [scheduleId ?? null, state ?? null, limit])).map(backfillOf)
+      const filter = [scheduleId ?? null, workspace ?? null, state ?? null]
+      const rows = await (ids === undefined
+        ? ask<Row>(list, [...filter, limit])
+        : ask<Row>(listBetween, [...filter, limit, ids.from, ids.before ?? null]))
+      return rows.map(backfillOf)
     },
     async advance(id, version, { progress, runs }) {
       if (!isId(id)) return false
@@ -92,13 +97,24 @@ select $1::uuid, $2::uuid, $3::text, $4::text, $5::text, ${instantAt('$6::float8
 const getStatement = (schema: string): Statement =>
   prepared(`select ${FIELDS} from ${schema}.backfills b where b.id = $1::uuid`)
 
+const ASKED_FOR = `($1::uuid is null or b.schedule_id = $1::uuid) and ($2::text is null or b.workspace = $2::text)
+  and ($3::text is null or b.state = $3::text)`
+
 /** Planned for each question, as the filters ask for different indexes. */
 const listStatement = (schema: string): Statement =>
   unprepared(`
 select ${FIELDS} from ${schema}.backfills b
-where ($1::uuid is null or b.schedule_id = $1::uuid) and ($2::text is null or b.state = $2::text)
+where ${ASKED_FOR}
 order by b.created_at desc, b.id desc
-limit $3::int`)
+limit $4::int`)
+
+/** By the primary key. */
+const listBetweenStatement = (schema: string): Statement =>
+  unprepared(`
+select ${FIELDS} from ${schema}.backfills b
+where ${ASKED_FOR} and b.id >= $5::uuid and ($6::uuid is null or b.id < $6::uuid)
+order by b.id desc
+limit $4::int`)
 
 const advanceStatement = (schema: string): Statement =>
   prepared(`

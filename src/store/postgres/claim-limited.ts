@@ -1,7 +1,14 @@
 /** The claim in queues that are paused or have limits: counts and grants while it holds their rows; how much may be granted is decided by `run/queue-limits.ts`. */
 import { type Allowance, allowance, type QueueLimits, type RateLog, spend } from '../../run/queue-limits.ts'
-import type { ClaimRequest, Wanted } from '../contract/claims.ts'
-import { type ClaimRow, claimStatement, MAY_START, oldestValues, type Part, partOf } from './claim.ts'
+import {
+  type ClaimRow,
+  claimStatement,
+  MAY_START,
+  type NumberedRequest,
+  oldestValues,
+  type Part,
+  partOf,
+} from './claim.ts'
 import { type TurnRequest, turnStatement, turnValues } from './claim-turn.ts'
 import type { Connection } from './connection.ts'
 import { isBusy } from './failure.ts'
@@ -26,6 +33,8 @@ interface LookRow {
   running: Record<string, number> | null
 }
 
+type Wanted = NumberedRequest['wanted'][number]
+
 /** A queue with what is wanted of it and what it allows. */
 interface Offer extends LookRow, Allowance {
   readonly wanted: Wanted
@@ -36,7 +45,7 @@ export interface LimitedPart extends Part {
   readonly free: readonly string[]
 }
 
-export type ClaimLimited = (request: ClaimRequest) => Promise<LimitedPart>
+export type ClaimLimited = (request: NumberedRequest) => Promise<LimitedPart>
 
 export function createClaimLimited(connection: Connection, schema: string): ClaimLimited {
   const [look, log] = [lookStatement(schema), logStatement(schema)]
@@ -50,12 +59,12 @@ export function createClaimLimited(connection: Connection, schema: string): Clai
   }
 
   /** Inside a transaction that holds the queues. */
-  const grant = async (request: ClaimRequest, given: readonly Offer[], ask: Ask): Promise<Part[]> => {
+  const grant = async (request: NumberedRequest, given: readonly Offer[], ask: Ask): Promise<Part[]> => {
     const parts: Part[] = []
     const inTurn = given.filter(({ wanted, limits }) => wanted.fair || limits.perWorkspace !== undefined)
     const oldest = given.filter((offer) => !inTurn.includes(offer))
     if (oldest.length > 0) {
-      const part = { ...request, wanted: oldest.map(({ wanted: { queue }, limit }) => ({ queue, limit })) }
+      const part = { ...request, wanted: oldest.map(({ wanted, limit }) => ({ ...wanted, limit })) }
       parts.push(partOf(await ask<ClaimRow>(claim, oldestValues(part)), part))
     }
     if (inTurn.length > 0) {
@@ -65,7 +74,7 @@ export function createClaimLimited(connection: Connection, schema: string): Clai
     return parts
   }
 
-  const claimHeld = (request: ClaimRequest, how: Statement): Promise<{ offers: Offer[]; parts: Part[] }> =>
+  const claimHeld = (request: NumberedRequest, how: Statement): Promise<{ offers: Offer[]; parts: Part[] }> =>
     connection.hot.transact(async (ask) => {
       const names = request.wanted.map(({ queue }) => queue).sort()
       const held = new Set((await ask<{ name: string }>(how, [texts(names)])).map(({ name }) => name))

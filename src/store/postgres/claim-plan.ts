@@ -1,5 +1,5 @@
 /** How the server would look for due runs, asked of its planner without running anything. */
-import { claimStatement, oldestValues } from './claim.ts'
+import { claimStatement, numbered, oldestValues } from './claim.ts'
 import type { Connection } from './connection.ts'
 import { prepared, unprepared } from './statement.ts'
 
@@ -11,7 +11,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
-const ASKED = oldestValues({ workerId: '', leaseMs: 1000, wanted: [{ queue: 'default', limit: 1 }] })
+const ASKED = oldestValues(numbered({ workerId: '', leaseMs: 1000, wanted: [{ queue: 'default', limit: 1 }] }))
 
 const SMALL_BYTES = 4 * 1024 * 1024
 

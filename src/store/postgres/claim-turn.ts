@@ -1,15 +1,26 @@
 /** The claim in turns: shares what is granted of a queue equally among workspaces that have something due; limits are `claim-limited.ts`. */
-import type { ClaimRequest, Wanted } from '../contract/claims.ts'
-import { answering, claimClock, claimValues, granting, type Limited, MAY_START, wantedQueues } from './claim.ts'
+import {
+  answering,
+  claimClock,
+  claimValues,
+  granting,
+  type Limited,
+  MAY_START,
+  type NumberedRequest,
+  WANTED,
+  wantedQueues,
+} from './claim.ts'
 import { plain, prepared, type Statement, texts, unseen, type Value } from './statement.ts'
 
+type NumberedWanted = NumberedRequest['wanted'][number]
+
 /** A queue with how many runs of one workspace may be worked on at once, and how many are. */
-export interface Turn extends Wanted {
+export interface Turn extends NumberedWanted {
   readonly perWorkspace?: number
   readonly running?: Readonly<Record<string, number>>
 }
 
-export interface TurnRequest extends ClaimRequest {
+export interface TurnRequest extends NumberedRequest {
   readonly wanted: readonly Turn[]
 }
 
@@ -45,12 +56,8 @@ export function turnValues(request: TurnRequest): Value[] {
 export const turnStatement = (schema: string, limited: Limited = 'left out'): Statement => ({
   rowMode: 'array',
   ...prepared(`
-with recursive ${claimClock(schema)},${wantedQueues(
-    schema,
-    { queue: 'text', number: 'int', turn: 'text', cap: 'int' },
-    limited,
-  )},
-busy as materialized (select * from unnest(${unseen(7, 'text')}, ${unseen(8, 'text')}, ${unseen(9, 'int')}) as list (queue, workspace, running)),
+with recursive ${claimClock(schema)},${wantedQueues(schema, { ...WANTED, turn: 'text', cap: 'int' }, limited)},
+busy as materialized (select * from unnest(${unseen(9, 'text')}, ${unseen(10, 'text')}, ${unseen(11, 'int')}) as list (queue, workspace, running)),
 near as materialized (
   select w.queue, due.workspace, due.priority, due.place, due.turn from wanted w cross join lateral (
     select oldest.* from generate_series(9, 0, -1) as level cross join lateral (

@@ -1,6 +1,7 @@
 /** The claim: grants what is due, queue by queue and priority by priority; turns of workspaces are `claim-turn.ts`, limits `claim-limited.ts`. */
+import { randomUUID } from 'node:crypto'
 import type { Overlap, Run, Trigger } from '../../run/run.ts'
-import type { Claimed, ClaimRequest } from '../contract/claims.ts'
+import type { Claimed, ClaimRequest, Wanted } from '../contract/claims.ts'
 import { remembered } from '../interned.ts'
 import { BEGINNING, type Floor } from './floors.ts'
 import { entriesRead } from './rest.ts'
@@ -115,15 +116,33 @@ export interface Shortcuts {
 
 const NO_SHORTCUTS: Shortcuts = { floorOf: () => BEGINNING, passes: false, kind: null }
 
-export const claimValues = ({ workerId, leaseMs, wanted }: ClaimRequest): Value[] => [
+export const numbered = (request: ClaimRequest): NumberedRequest => ({
+  ...request,
+  wanted: request.wanted.map((one) => ({ ...one, claimId: randomUUID() })),
+})
+
+/** A request in which every queue has the id of its claim. */
+export interface NumberedRequest extends ClaimRequest {
+  readonly wanted: readonly (Wanted & { readonly claimId: string })[]
+}
+
+export const claimValues = ({ workerId, leaseMs, wanted }: NumberedRequest): Value[] => [
   workerId,
   leaseMs,
   texts(wanted.map(({ queue }) => queue)),
   plain(wanted.map(({ limit }) => limit)),
+  plain(wanted.map(({ claimId }) => claimId)),
+  plain(wanted.map(({ startable, limit }) => startable ?? limit)),
 ]
 
+/** The lists of `claimValues` that say what is wanted of each queue. */
+export const WANTED = { queue: 'text', number: 'int', claim_id: 'uuid', startable: 'int' } as const
+
 /** For `claimStatement`. */
-export const oldestValues = (request: ClaimRequest, { floorOf, passes, kind }: Shortcuts = NO_SHORTCUTS): Value[] => [
+export const oldestValues = (
+  request: NumberedRequest,
+  { floorOf, passes, kind }: Shortcuts = NO_SHORTCUTS,
+): Value[] => [
   ...claimValues(request),
   texts(request.wanted.map(({ queue }) => plain(floorOf(queue)))),
   passes,
@@ -131,9 +150,10 @@ export const oldestValues = (request: ClaimRequest, { floorOf, passes, kind }: S
 ]
 
 /** `kind` is the one that was not told. */
-export function partOf(rows: readonly ClaimRow[], request: ClaimRequest, kind: string | null = null): Part {
+export function partOf(rows: readonly ClaimRow[], request: NumberedRequest, kind: string | null = null): Part {
   const { now, coming, limited, several, shared, read } = JSON.parse(rows.at(-1)![0]!) as Head
-  const granting = { ...request, now, kind }
+  const claimIds = new Map(request.wanted.map(({ queue, claimId }) => [queue, claimId]))
+  const granting = { ...request, now, kind, claimIds }
   return {
     now,
     nextDueAt: coming,
@@ -148,9 +168,10 @@ export function partOf(rows: readonly ClaimRow[], request: ClaimRequest, kind: s
 interface Granting extends Pick<ClaimRequest, 'workerId' | 'leaseMs'> {
   readonly now: number
   readonly kind: string | null
+  readonly claimIds: ReadonlyMap<string, string>
 }
 
-function grantOf(row: ClaimRow, { workerId, leaseMs, now, kind }: Granting): Run {
+function grantOf(row: ClaimRow, { workerId, leaseMs, now, kind, claimIds }: Granting): Run {
   const { workspace, job, queue, trigger, priority, policy } = kindOf(row[0] ?? kind!)
   const fence = row[11] ?? 1
   return {
@@ -173,6 +194,7 @@ function grantOf(row: ClaimRow, { workerId, leaseMs, now, kind }: Granting): Run
     policy,
     attempt: row[10] ?? fence,
     fence,
+    claimId: claimIds.get(queue)!,
     workerId,
     leaseUntil: now + leaseMs,
     startedAt: now,
@@ -214,13 +236,17 @@ export const granting = (schema: string, found: string, limited: Limited, kind =
 granted as (
   update ${schema}.runs r
   set state = 'running', attempt = r.attempt + 1, fence = r.fence + 1, worker_id = $1::text,
+    claim_id = (select w.claim_id from wanted w where w.queue = r.queue limit 1),
     lease_until = (select lease_until from clock), started_at = (select now from clock)${limited === 'held' ? ', kept = true' : ''}
   where r.ctid = any(array(${found}))
-  returning ${kind} as kind, ${FIELDS}
+  returning ${kind} as kind, ${FIELDS}, r.claim_id, r.priority as urgency, r.due_at as began_due
 ),
 looked_after as (
-  insert into ${schema}.leases (look_at, ids)
-  select clock.lease_until, list.ids from clock cross join (select array(select id from granted) as ids offset 0) list
+  insert into ${schema}.leases (look_at, claim_id, begun, ids)
+  select (select lease_until from clock), w.claim_id, w.startable, list.ids from wanted w cross join lateral (
+    select array(select g.id from granted g where g.claim_id = w.claim_id order by g.urgency desc, g.began_due, g.id) as ids
+    offset 0
+  ) list
   where cardinality(list.ids) > 0
 ),
 coming as (
@@ -260,7 +286,7 @@ from clock cross join coming`
 export const claimStatement = (schema: string, limited: Limited = 'left out'): Statement => ({
   rowMode: 'array',
   ...prepared(`
-with ${claimClock(schema)},${wantedQueues(schema, { queue: 'text', number: 'int', floors: 'text' }, limited)},${granting(
+with ${claimClock(schema)},${wantedQueues(schema, { ...WANTED, floors: 'text' }, limited)},${granting(
     schema,
     `
     select found.place from wanted w cross join lateral (
@@ -268,7 +294,7 @@ with ${claimClock(schema)},${wantedQueues(schema, { queue: 'text', number: 'int'
         select p.ctid as place from ${schema}.runs p
         where ${MAY_START} and p.queue = w.queue and p.priority = level::smallint
           and p.due_at >= coalesce(${instantAt('(w.floors::float8[])[level + 1]')}, '-infinity')
-          and p.due_at <= (select now from clock) and (p.xmax = '0'::xid or not $6::boolean or age(p.xmax) > (select oldest from clock))
+          and p.due_at <= (select now from clock) and (p.xmax = '0'::xid or not $8::boolean or age(p.xmax) > (select oldest from clock))
         order by p.due_at
         limit w.number
         for update skip locked
@@ -277,6 +303,6 @@ with ${claimClock(schema)},${wantedQueues(schema, { queue: 'text', number: 'int'
     ) found
   `,
     limited,
-    kindUnless(7),
+    kindUnless(9),
   )}${answering(schema, 'null::json')}`),
 })

@@ -2,7 +2,16 @@
 import type { Run } from '../../run/run.ts'
 import { systemClock } from '../../time/clock.ts'
 import type { Claimed, ClaimRequest, ClaimStore } from '../contract/claims.ts'
-import { type ClaimRow, claimStatement, oldestValues, type Part, partOf } from './claim.ts'
+import { createWriteBegun } from './begun.ts'
+import {
+  type ClaimRow,
+  claimStatement,
+  type NumberedRequest,
+  numbered,
+  oldestValues,
+  type Part,
+  partOf,
+} from './claim.ts'
 import { createClaimLimited, keepStatement } from './claim-limited.ts'
 import { turnStatement, turnValues } from './claim-turn.ts'
 import { createFloors } from './floors.ts'
@@ -14,13 +23,16 @@ import { plain, prepared, rowsOf, type Statement, texts } from './statement.ts'
 
 export function createClaims(parts: Parts): ClaimStore {
   const { connection, schema } = parts
+  const writeBegun = createWriteBegun(connection, schema)
   const [renew, expired, handOver] = [renewStatement(schema), expiredStatement(schema), handOverStatement(schema)]
   return {
     claim: createClaim(parts),
-    async renew(leaseMs, grants) {
+    async renew(leaseMs, grants, begun = []) {
+      if (begun.length > 0) await writeBegun(begun)
       const values = [
         plain(grants.map(({ id }) => id)),
         plain(grants.map(({ fence }) => fence)),
+        plain(grants.map(({ claimId }) => claimId)),
         texts(grants.map(({ progress }) => progressText(progress))),
         leaseMs,
       ]
@@ -31,7 +43,12 @@ export function createClaims(parts: Parts): ClaimStore {
     settle: createSettle(parts),
     async handOver(grants, waitMs) {
       if (grants.length === 0) return []
-      const values = [plain(grants.map(({ id }) => id)), plain(grants.map(({ fence }) => fence)), waitMs]
+      const values = [
+        plain(grants.map(({ id }) => id)),
+        plain(grants.map(({ fence }) => fence)),
+        plain(grants.map(({ claimId }) => claimId)),
+        waitMs,
+      ]
       const rows = await connection.hot.ask<{ id: string; fence: number }>(handOver, values)
       const left = new Set(rows.map(({ id, fence }) => `${id} ${fence}`))
       return grants.map(({ id, fence }) => (left.has(`${id} ${fence}`) ? 'accepted' : 'refused'))
@@ -40,14 +57,15 @@ export function createClaims(parts: Parts): ClaimStore {
       for (let look = 1; ; look++) {
         const rows = await connection.hot.ask<ExpiredRow>(expired, [limit])
         const lost = rows.filter((row): row is ExpiredRow & RunRow => row.id !== null)
-        if (lost.length > 0 || !rows[0]!.more || look === MOST_LOOKS) return lost.map(runOf)
+        if (lost.length > 0 || !rows[0]!.more || look === MOST_LOOKS)
+          return lost.map((row) => ({ ...runOf(row), hasBegun: row.has_begun }))
       }
     },
   }
 }
 
 /** Without a run when none was lost. */
-type ExpiredRow = { readonly more: boolean } & (RunRow | { readonly id: null })
+type ExpiredRow = { readonly more: boolean; readonly has_begun: boolean } & (RunRow | { readonly id: null })
 
 /** Queues of one kind are one round trip; which ones have limits is remembered, and corrected by the answers. */
 function createClaim({ connection, sharing, schema }: Parts): ClaimStore['claim'] {
@@ -68,7 +86,7 @@ function createClaim({ connection, sharing, schema }: Parts): ClaimStore['claim'
     if (news.length > 0) await connection.hot.ask(keep, [texts(news)])
   }
 
-  const steps: ((request: ClaimRequest, shared: ReadonlySet<string>) => Promise<Part | null>)[] = [
+  const steps: ((request: NumberedRequest, shared: ReadonlySet<string>) => Promise<Part | null>)[] = [
     async (request, shared) => {
       const part = only(request, ({ queue }) => !shared.has(queue) && !limited.has(queue))
       if (part.wanted.length === 0 && request.wanted.length > 0) return null
@@ -97,7 +115,9 @@ function createClaim({ connection, sharing, schema }: Parts): ClaimStore['claim'
     },
   ]
 
-  return async (request) => {
+  return async (asked) => {
+    connection.leased(asked.leaseMs)
+    const request = numbered(asked)
     const parts: Part[] = []
     const shared = await isShared(request)
     for (const step of steps) {
@@ -125,7 +145,10 @@ function againIn(part: Part, afterMs: readonly (number | null)[]): Part {
     : { ...part, nextDueAt: Math.min(part.nextDueAt ?? Number.POSITIVE_INFINITY, ...looks) }
 }
 
-const only = (request: ClaimRequest, fits: (one: ClaimRequest['wanted'][number]) => boolean): ClaimRequest => ({
+const only = (
+  request: NumberedRequest,
+  fits: (one: NumberedRequest['wanted'][number]) => boolean,
+): NumberedRequest => ({
   ...request,
   wanted: request.wanted.filter(fits),
 })
@@ -162,10 +185,10 @@ const byTurn = ({ wanted }: ClaimRequest): ((a: Run, b: Run) => number) => {
 export const renewStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
-given as materialized (${rowsOf({ id: 'uuid', fence: 'bigint', progress: 'text' })}),
+given as materialized (${rowsOf({ id: 'uuid', fence: 'bigint', claim: 'uuid', progress: 'text' })}),
 kept as (
   update ${schema}.runs r
-  set lease_until = greatest(r.lease_until, (select now from clock) + ${spanOf('$4::float8')}),
+  set lease_until = greatest(r.lease_until, (select now from clock) + ${spanOf('$5::float8')}),
     progress = coalesce(g.progress::jsonb, r.progress), kept = true
   from given g
   where ${grantedTo('g')} and r.worker_id <> '${NOBODY}'
@@ -182,9 +205,9 @@ from clock left join (
 export const handOverStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (
-  select now + ${spanOf('$3::float8')} as lease_until from (select ${schema}.now_at() as now) reading
+  select now + ${spanOf('$4::float8')} as lease_until from (select ${schema}.now_at() as now) reading
 ),
-given as materialized (${rowsOf({ id: 'uuid', fence: 'bigint' })}),
+given as materialized (${rowsOf({ id: 'uuid', fence: 'bigint', claim: 'uuid' })}),
 left_alone as (
   update ${schema}.runs r
   set worker_id = '${NOBODY}', lease_until = (select lease_until from clock), kept = true
@@ -207,38 +230,44 @@ const MOST_LOOKS = 50
 
 /**
  * Looks at those runs whose time to be looked at has come, told by the claims that granted them. What has ended is
- * forgotten, what was renewed is looked at again when its lease ends, and what is lost again and again until it is settled.
+ * forgotten, what was renewed is looked at again when its lease ends, and what is lost again and again until it is settled. A list
+ * of ids is never changed, because the place of an id in it tells whether its run has begun.
  */
 export const expiredStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
 due as materialized (
-  select place, ids from (
-    select l.ctid as place, l.ids, sum(cardinality(l.ids)) over (order by l.look_at, l.ctid) - cardinality(l.ids) as before
+  select place, ids, claim_id, begun from (
+    select l.ctid as place, l.ids, l.claim_id, l.begun, sum(cardinality(l.ids)) over (order by l.look_at, l.ctid) - cardinality(l.ids) as before
     from (
-      select ctid, look_at, ids from ${schema}.leases where look_at <= (select now from clock)
+      select ctid, look_at, ids, claim_id, begun from ${schema}.leases where look_at <= (select now from clock)
       order by look_at limit ${MOST_LEASES} for update skip locked
     ) l
   ) counted
   where before < ${LOOKED_AT}
 ),
 held as materialized (
-  select d.place, r.* from due d cross join lateral unnest(d.ids) as list (id) cross join lateral (
-    select r.id, r.lease_until from ${schema}.runs r where r.id = list.id and r.state = 'running' limit 1
+  select d.place, d.claim_id is null or list.n <= d.begun as has_begun, r.*
+  from due d cross join lateral unnest(d.ids) with ordinality as list (id, n) cross join lateral (
+    select r.id, r.lease_until from ${schema}.runs r
+    where r.id = list.id and r.state = 'running' and (d.claim_id is null or r.claim_id = d.claim_id)
+    limit 1
   ) r
 ),
-rest as materialized (select place, min(lease_until) as look_at, array_agg(id) as ids from held group by place),
+rest as materialized (select place, min(lease_until) as look_at from held group by place),
 forgotten as (
   delete from ${schema}.leases where ctid = any(array(select place from due where place not in (select place from rest)))
 ),
 put_off as (
-  update ${schema}.leases l set look_at = rest.look_at, ids = rest.ids from rest
+  update ${schema}.leases l set look_at = rest.look_at from rest
   where l.ctid = any(array(select place from rest)) and l.ctid = rest.place
 )
 select full_look.more, lost.* from (
   select (select count(*) from due) = ${MOST_LEASES} or (select sum(cardinality(ids)) from due) >= ${LOOKED_AT} as more
 ) full_look left join (
-  select ${liveFields('r')} from (select distinct id from held where lease_until <= (select now from clock)) ended
+  select ${liveFields('r')}, ended.has_begun from (
+    select id, bool_or(has_begun) as has_begun from held where lease_until <= (select now from clock) group by id
+  ) ended
   cross join lateral (select * from ${schema}.runs where id = ended.id limit 1) r
   where r.state = 'running'
   order by r.lease_until

@@ -2,7 +2,8 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createDatabase, type Database, startPostgres } from '../../../test/postgres/launcher.ts'
 import { claimed, newId, newRun, planFor, putNew, SUCCEEDED, settled } from '../../testing/conformance/samples.ts'
-import { type Client, connect, type Pool } from './connection.ts'
+import type { Client, Pool } from './client.ts'
+import { connect } from './connection.ts'
 import { unprepared } from './statement.ts'
 import { openPostgres, type PostgresOptions, type PostgresStore } from './store.ts'
 
@@ -29,7 +30,7 @@ async function wholeWay(store: PostgresStore): Promise<string> {
   const plan = planFor(schedule, 1)
   expect(await store.planning.record([plan])).toEqual(['recorded'])
   const [grant] = await claimed(store, { wanted: [{ queue: key, limit: 1 }] })
-  await store.claims.renew(1000, [{ id: grant!.id, fence: grant!.fence, progress: null }])
+  await store.claims.renew(1000, [{ id: grant!.id, fence: grant!.fence, claimId: grant!.claimId, progress: null }])
   await settled(store, grant!, SUCCEEDED)
   await store.schedules.remove('default', key, 'ana')
   return (await store.history.run(grant!.id))!.state
@@ -65,9 +66,39 @@ describe('options', () => {
   })
 })
 
+describe('an address', () => {
+  it('with several hosts finds the one that answers, and every verb works', async () => {
+    const { host, pathname } = new URL(database.url)
+    const store = await openPostgres({
+      url: `postgres://postgres@127.0.0.1:1,${host}${pathname}?target_session_attrs=read-write`,
+    })
+    expect(store.name).toBe(`postgres postgres@127.0.0.1:1,${host}${pathname}`)
+    expect(await wholeWay(store)).toBe('succeeded')
+    await store.close()
+  })
+
+  it('of which no host answers says why', async () => {
+    const url = 'postgres://postgres@127.0.0.1:1,127.0.0.1:2/none'
+    await expect(openPostgres({ url })).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' })
+  })
+
+  it('sets options of the store, unless code sets them', async () => {
+    const store = await openPostgres({ url: `${database.url}?max=3&listen=false`, listen: true })
+    expect(store.upkeep.pool()?.size).toBe(8)
+    await store.wake.listen(() => {})
+    expect(store.wake.hears?.()).toBe(true)
+    await store.close()
+    const deaf = await openPostgres({ url: `${database.url}?listen=false&prepare=false` })
+    await deaf.wake.listen(() => {})
+    expect(deaf.wake.hears?.()).toBe(false)
+    expect(await wholeWay(deaf)).toBe('succeeded')
+    await deaf.close()
+  })
+})
+
 describe('connections of our own', () => {
   const settingsOf = async (prepare: boolean): Promise<unknown[]> => {
-    const connection = connect({ url: database.url, max: 1, prepare, statementTimeoutMs: 5000, name: 'test' })
+    const connection = connect({ urls: [database.url], max: 1, prepare, statementTimeoutMs: 5000, name: 'test' })
     const look = unprepared(`select current_setting('jit') as jit, current_setting('plan_cache_mode') as plans`)
     const found = [...(await connection.hot.ask(look, [])), ...(await connection.api.ask(look, []))]
     await connection.close()
@@ -168,7 +199,14 @@ describe('a pooler in transaction mode', () => {
     }
     const store = await openPostgres({ pool: pooler, listen: false, prepare: false })
     expect(await wholeWay(store)).toBe('succeeded')
-    await store.upkeep.tidy({ historyMs: 1e12, journalMs: 1e12, idempotencyMs: 1e12, workersMs: 1e12, orphansMs: 1e12 })
+    await store.upkeep.tidy({
+      historyMs: 1e12,
+      journalMs: 1e12,
+      idempotencyMs: 1e12,
+      workersMs: 1e12,
+      orphansMs: 1e12,
+      endedMs: null,
+    })
     await store.close()
     for (const client of clients) {
       const { rows } = await client.query(

@@ -1,41 +1,31 @@
 /** Two pools, statements and transactions on them, and an orderly end; what is asked is decided by the verbs. */
 import pg from 'pg'
 import { EverytickError } from '../../errors.ts'
+import type { PoolUsage } from '../contract/upkeep.ts'
+import { createBorrow, guarded } from './borrow.ts'
+import type { Client, Pool, QueryConfig } from './client.ts'
 import { failureOf, isAway, mayTryAgain } from './failure.ts'
+import { createHosts, type Hosts } from './hosts.ts'
 import { type Ask, type Statement, unprepared, type Value } from './statement.ts'
 
-/** As much of a `pg` client as is used; a client of a caller's own pool fits. */
-export interface Client {
-  /** Of the server's process, as it was told when the connection was made. */
-  readonly processID?: number | null
-  query(config: QueryConfig): Promise<{ rows: unknown[] }>
-  on(event: 'error', listener: (error: Error) => void): unknown
-  on(event: 'notification', listener: (message: { channel: string; payload?: string | undefined }) => void): unknown
-  on(event: 'end', listener: () => void): unknown
-  release(broken?: boolean): void
-}
-
-export interface QueryConfig {
-  text: string
-  values?: unknown[]
-  name?: string
-  rowMode?: 'array'
-  types?: { getTypeParser(oid: number): (text: string) => unknown }
-  query_timeout?: number
-}
-
-/** A `pg` pool, or what behaves like one. */
-export interface Pool {
-  connect(): Promise<Client>
-}
-
 export interface ConnectionOptions {
-  readonly url?: string
+  /** One for each host; those after the first are tried when it is away, or no primary. */
+  readonly urls?: readonly [string, ...string[]]
   readonly pool?: Pool
   readonly max: number
   readonly prepare: boolean
   readonly statementTimeoutMs: number
   readonly name: string
+  readonly gate?: Gate
+}
+
+/** Decides about a connection of a pool before its first use, and again when the server behind it may be another. */
+export interface Gate {
+  isAdmitted(client: Client): boolean
+  /** Throws when the connection must not be used. */
+  admit(client: Client, lane: Lane): Promise<void>
+  /** The server has answered. */
+  answered(): void
 }
 
 /** A pool as the verbs see it. What fails for no fault of its own, such as a deadlock, is done again. */
@@ -47,9 +37,13 @@ export interface Lane {
 }
 
 export interface Connection {
-  /** For claims, renewals, settlements and planning: never queues behind what people ask for. */
+  /** For claims, renewals, settlements and planning: never queues behind what people ask for, and waits no longer than `leased` allows. */
   readonly hot: Lane
+  /** The same connections, for writes whose size grows with what there is to write. */
+  readonly bulk: Lane
   readonly api: Lane
+  /** A worker with leases of this length uses the connection: an answer on `hot` that takes a third of it is of no more use. */
+  leased(leaseMs: number): void
   /** Work that asks later than it begins, by `late`: whoever closes waits for it, and refuses what is begun afterwards. */
   begun<Answer>(work: () => Promise<Answer>): Promise<Answer>
   /** On the second pool, also while it is being closed; fails as the driver does. */
@@ -58,23 +52,29 @@ export interface Connection {
   lend<Answer>(work: (client: Client) => Promise<Answer>): Promise<Answer>
   /** A connection for one purpose, outside of both pools where we own them. */
   dedicated(): Promise<Client>
-  /** Connections in use, in all, and callers that wait; null when the pool is the caller's own. */
-  usage(): { readonly used: number; readonly size: number; readonly waiting: number } | null
+  /** Null when the pool is the caller's own. */
+  usage(): PoolUsage | null
   close(): Promise<void>
 }
 
 const TRIES = 5
 const CONNECT_TIMEOUT_MS = 5000
+/** Shorter leases do not make timeouts shorter than this: a slow network is not a dead one. */
+const LEAST_TIMEOUT_MS = 1000
+/** After which a silent connection is checked: a peer that is gone is noticed before long, also where nothing is asked. */
+const KEEP_ALIVE_MS = 10_000
 /** Enough for a claim, a settlement, two plans and a renewal at once; a second settlement takes what is free. */
 const HOT_CONNECTIONS = 5
 
 export function connect(options: ConnectionOptions): Connection {
-  const { name, prepare, statementTimeoutMs: timeoutMs } = options
+  const { name, prepare, statementTimeoutMs: timeoutMs, gate } = options
+  let hotTimeoutMs = timeoutMs
+  const hosts = options.urls ? createHosts(options.urls) : null
   const own = options.pool
     ? []
     : [
-        poolOf(options, { max: HOT_CONNECTIONS, set: KEEP_PLANS }),
-        poolOf(options, { max: options.max, set: COMPILE_NOTHING }),
+        poolOf(hosts!, { prepare, max: HOT_CONNECTIONS, set: KEEP_PLANS, timeoutMs: () => hotTimeoutMs }),
+        poolOf(hosts!, { prepare, max: options.max, set: COMPILE_NOTHING, timeoutMs: () => timeoutMs }),
       ]
   const [hot, api] = options.pool ? [options.pool, options.pool] : (own as [pg.Pool, pg.Pool])
   const underWay = new Set<Promise<unknown>>()
@@ -93,31 +93,48 @@ export function connect(options: ConnectionOptions): Connection {
     }
   }
 
+  const borrow = createBorrow(own, hosts)
   /** One piece of work on one client, watched until it ends, and repeated when nothing of it was written. */
   const using = <Answer>(pool: Pool, work: (client: Client) => Promise<Answer>): Promise<Answer> =>
-    begun(() => repeated(() => borrowed(pool, work)))
+    begun(() => repeated(() => admitted(pool, work)))
 
-  const askOn = (client: Client): Ask => {
+  const admitted = <Answer>(pool: Pool, work: (client: Client) => Promise<Answer>): Promise<Answer> =>
+    borrow(pool, async (client) => {
+      if (gate && !gate.isAdmitted(client)) await gate.admit(client, laneOn(client))
+      const answer = await work(client)
+      gate?.answered()
+      return answer
+    })
+
+  const askOn = (client: Client, limitMs = () => timeoutMs): Ask => {
     return async <Row>(statement: Statement, values: readonly Value[]) => {
       const config: QueryConfig = { text: statement.text, values: values as unknown[], types: TYPES }
       if (prepare && statement.name) config.name = statement.name
       if (statement.rowMode) config.rowMode = statement.rowMode
-      if (!statement.patient) config.query_timeout = timeoutMs
+      if (!statement.patient) config.query_timeout = limitMs()
       return (await client.query(config)).rows as Row[]
     }
   }
-  const lane = (pool: Pool): Lane => ({
-    ask: (statement, values) => using(pool, (client) => askOn(client)(statement, values)),
-    transact: (work) => using(pool, (client) => transaction(askOn(client), work)),
+  const laneOn = (client: Client): Lane => {
+    const ask = askOn(client, () => hotTimeoutMs)
+    return { ask, transact: (work) => transaction(ask, work) }
+  }
+  const lane = (pool: Pool, limitMs?: () => number): Lane => ({
+    ask: (statement, values) => using(pool, (client) => askOn(client, limitMs)(statement, values)),
+    transact: (work) => using(pool, (client) => transaction(askOn(client, limitMs), work)),
   })
 
   return {
-    hot: lane(hot),
+    hot: lane(hot, () => hotTimeoutMs),
+    bulk: lane(hot),
     api: lane(api),
+    leased(leaseMs) {
+      hotTimeoutMs = Math.min(hotTimeoutMs, Math.max(LEAST_TIMEOUT_MS, leaseMs / 3))
+    },
     begun,
-    late: (statement, values) => repeated(() => borrowed(api, (client) => askOn(client)(statement, values))),
+    late: (statement, values) => repeated(() => admitted(api, (client) => askOn(client)(statement, values))),
     lend: (work) => using(api, work),
-    dedicated: () => (options.pool ? options.pool.connect().then(guarded) : alone(options)),
+    dedicated: () => (options.pool ? options.pool.connect().then(guarded) : hosts!.connect(() => alone(hosts!))),
     usage: () => (options.pool ? null : usageOf(own)),
     close() {
       closing ??= (async () => {
@@ -129,7 +146,7 @@ export function connect(options: ConnectionOptions): Connection {
   }
 }
 
-function usageOf(pools: readonly pg.Pool[]): { used: number; size: number; waiting: number } {
+function usageOf(pools: readonly pg.Pool[]): PoolUsage {
   const sum = (of: (pool: pg.Pool) => number): number => pools.reduce((all, pool) => all + of(pool), 0)
   return {
     used: sum(({ totalCount, idleCount }) => totalCount - idleCount),
@@ -139,19 +156,35 @@ function usageOf(pools: readonly pg.Pool[]): { used: number; size: number; waiti
 }
 
 /** The pool's own limit would also end the waiting for a free connection, which under load is only a queue. */
-class QuickClient extends pg.Client {
-  constructor(config?: pg.ClientConfig) {
-    super({ ...config, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+const quickClient = (hosts: Hosts, timeoutMs: () => number): typeof pg.Client =>
+  class extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      super({
+        ...config,
+        ...KEEP_ALIVE,
+        connectionString: hosts.url,
+        connectionTimeoutMillis: Math.min(CONNECT_TIMEOUT_MS, timeoutMs()),
+      })
+    }
   }
+
+const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS }
+
+interface PoolSettings {
+  readonly prepare: boolean
+  readonly max: number
+  /** Statements that a new connection begins with. */
+  readonly set: string
+  readonly timeoutMs: () => number
 }
 
-function poolOf({ url, prepare }: ConnectionOptions, { max, set }: { max: number; set: string }): pg.Pool {
-  const settings = { connectionString: url, max, idleTimeoutMillis: 60_000, keepAlive: true, Client: QuickClient }
+function poolOf(hosts: Hosts, { prepare, max, set, timeoutMs }: PoolSettings): pg.Pool {
+  const settings = { max, idleTimeoutMillis: 60_000, Client: quickClient(hosts, timeoutMs) }
   const pool = new pg.Pool({ ...settings, application_name: 'everytick' })
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => {})
   // Without prepared statements there is perhaps a pooler between us and the server, which would hand our settings on to others.
-  if (prepare) pool.on('connect', (client) => void client.query(set).catch(() => {}))
+  if (prepare) pool.on('connect', (client) => void client.query(`${set}; ${NOTICE_LOSS}`).catch(() => {}))
   return pool
 }
 
@@ -161,38 +194,24 @@ function poolOf({ url, prepare }: ConnectionOptions, { max, set }: { max: number
  */
 const COMPILE_NOTHING = 'set jit = off'
 /**
+ * A process that is cut off in the middle of a transaction must not hold its locks until the server's own keepalive notices, which
+ * by default takes two hours; nor while a statement waits for a lock, which Postgres can check from 14 on and not on every platform.
+ */
+const NOTICE_LOSS = `set idle_in_transaction_session_timeout = '10s';
+set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3;
+do $$ begin perform set_config('client_connection_check_interval', '5s', false); exception when others then null; end $$`
+/**
  * Hot statements are written so that one plan serves all that they are asked; otherwise each connection would plan each of
  * them five times before it trusts that.
  */
 const KEEP_PLANS = `${COMPILE_NOTHING}; set plan_cache_mode = force_generic_plan`
 
-async function alone({ url }: ConnectionOptions): Promise<Client> {
-  const client = new QuickClient({ connectionString: url, keepAlive: true, application_name: 'everytick listen' })
+async function alone(hosts: Hosts): Promise<Client> {
+  const Client = quickClient(hosts, () => CONNECT_TIMEOUT_MS)
+  const client = new Client({ application_name: 'everytick listen' })
   client.on('error', () => {})
   await client.connect()
   return Object.assign(client, { release: () => void client.end().catch(() => {}) }) as unknown as Client
-}
-
-const guardedClients = new WeakSet<Client>()
-
-/** A client that is borrowed has no listener of the pool's, and its connection may break between two statements. */
-function guarded(client: Client): Client {
-  if (!guardedClients.has(client)) client.on('error', () => {})
-  guardedClients.add(client)
-  return client
-}
-
-async function borrowed<Answer>(pool: Pool, work: (client: Client) => Promise<Answer>): Promise<Answer> {
-  const client = guarded(await pool.connect())
-  let broken = false
-  try {
-    return await work(client)
-  } catch (error) {
-    broken = isAway(error)
-    throw error
-  } finally {
-    client.release(broken)
-  }
 }
 
 async function repeated<Answer>(work: () => Promise<Answer>): Promise<Answer> {

@@ -140,7 +140,13 @@ describe('while somebody holds an old snapshot, and cursors have moved on very o
     await holder.query('begin isolation level repeatable read; select count(*) from everytick.cursors')
     for (let i = 0; i < 100; i++)
       await client.query(`update everytick.cursors set next_at = next_at + interval '100 ms'`)
-    const connection = connect({ url: database.url, max: 1, prepare: true, statementTimeoutMs: 10_000, name: 'test' })
+    const connection = connect({
+      urls: [database.url],
+      max: 1,
+      prepare: true,
+      statementTimeoutMs: 10_000,
+      name: 'test',
+    })
     look = dueOn(connection, '"everytick"', { elapsed: () => elapsed })
     return async () => {
       await holder.end()
@@ -179,5 +185,42 @@ describe('while somebody holds an old snapshot, and cursors have moved on very o
     }
     await add([{ key: 'below', inMs: 30_000 }])
     expect(await found()).toEqual(['below'])
+  })
+})
+
+describe('shards of the due schedules', () => {
+  const shards = [0, 1, 2].map((index) => ({ index, count: 3 }))
+  /** Every due schedule of one shard, page after page, as a planner gets them. */
+  async function keysOfShard(shard: { index: number; count: number }): Promise<string[]> {
+    const keys: string[] = []
+    for (;;) {
+      const { schedules } = await store.planning.due({ ...PAGE, limit: 10, shard })
+      if (schedules.length === 0) return keys
+      keys.push(...keysOf(schedules))
+      await moveOn(keysOf(schedules))
+    }
+  }
+
+  it('are found by their own planner only, and together they are all, also where many are due', async () => {
+    await crowd(90)
+    const found = [await keysOfShard(shards[0]!), await keysOfShard(shards[1]!), await keysOfShard(shards[2]!)]
+    expect(found.flat().length).toBe(90)
+    expect(new Set(found.flat()).size).toBe(90)
+    for (const keys of found) expect(keys.length).toBeGreaterThan(5)
+  })
+
+  it('are found by whoever takes them over, from the first one on', async () => {
+    await crowd(30)
+    await keysOfShard(shards[0]!)
+    const rest = await keysOfShard({ index: 0, count: 1 })
+    expect(rest.length).toBeGreaterThan(5)
+    expect((await store.planning.due(PAGE)).schedules).toEqual([])
+  })
+
+  it('leave aside what is being planned', async () => {
+    await crowd(20)
+    const [first, ...others] = (await store.planning.due({ ...PAGE, limit: 20, shard: shards[1]! })).schedules
+    const found = await store.planning.due({ ...PAGE, limit: 20, shard: shards[1]!, except: [first!.id] })
+    expect(keysOf(found.schedules)).toEqual(keysOf(others))
   })
 })

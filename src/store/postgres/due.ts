@@ -1,6 +1,7 @@
 /** Which schedules are due, page by page: the nearest first, but of a crowd those whose rows stand together; how plans are written is `record.ts`. */
 import { pauseDetail } from '../../plan/non-run.ts'
 import type { DueSchedule } from '../../plan/plan.ts'
+import { isSameShard, type Shard } from '../../plan/shard.ts'
 import type { CatchUpPolicy, FiringPolicy, Pause, TimingSpec } from '../../schedule/schedule.ts'
 import { type Clock, systemClock } from '../../time/clock.ts'
 import { type DuePage, LONGEST_PAGE, type PlanningStore } from '../contract/planning.ts'
@@ -47,6 +48,9 @@ export function dueOn(
 ): PlanningStore['due'] {
   const [near, nearExcept] = [dueStatement(schema), dueStatement(schema, EXCEPT)]
   const [crowdOf, pageOf] = [crowdStatement(schema), pageStatement(schema)]
+  const [nearInShard, crowdInShard] = [dueInShardStatement(schema), crowdInShardStatement(schema)]
+  /** What the last scan was for: where it may start and what it found are true of that shard only. */
+  let shard: Shard | null = null
   /** Set while there is more behind the last page, and none of that page was urgent. Others who look, with other limits, leave it alone. */
   let ahead: Ahead | null = null
   const rest = createRest(clock)
@@ -60,7 +64,10 @@ export function dueOn(
     except: readonly string[],
   ): Promise<DuePage | undefined> {
     if (pages.length === 0) {
-      const found = await connection.hot.ask<{ places: string }>(crowdOf, [lookaheadMs, floor(), limit, uuids(except)])
+      const values = [lookaheadMs, floor(), limit, uuids(except)]
+      const found = await (shard === null
+        ? connection.hot.ask<{ places: string }>(crowdOf, values)
+        : connection.hot.ask<{ places: string }>(crowdInShard, [...values, shard.count, shard.index]))
       pages.push(...found.map(({ places }) => places))
     }
     const places = pages.shift()
@@ -71,22 +78,33 @@ export function dueOn(
     return { now, schedules: rows.map(dueOf), nextAt: null }
   }
 
+  const askNearest = (values: readonly (number | null)[], except: readonly string[]): Promise<DueRow[]> => {
+    if (shard !== null)
+      return connection.hot.ask<DueRow>(nearInShard, [...values, uuids(except), shard.count, shard.index])
+    return except.length === 0
+      ? connection.hot.ask<DueRow>(near, values)
+      : connection.hot.ask<DueRow>(nearExcept, [...values, uuids(except)])
+  }
+
   async function nearest(lookaheadMs: number, limit: number, except: readonly string[]): Promise<DuePage> {
     const from = floor()
-    const rows = await (except.length === 0
-      ? connection.hot.ask<DueRow>(near, [lookaheadMs, from, limit])
-      : connection.hot.ask<DueRow>(nearExcept, [lookaheadMs, from, limit, uuids(except)]))
+    const rows = await askNearest([lookaheadMs, from, limit], except)
     const [now, beyond, read, id] = rows[0]!
     const schedules = id === null ? [] : rows.map(dueOf)
     const horizonAt = now + lookaheadMs
     floorAt = schedules[0]?.nextAt ?? beyond ?? horizonAt
-    if (from === null) rest.looked({ read, found: schedules.length })
+    if (from === null) rest.looked({ read: read / (shard?.count ?? 1), found: schedules.length })
     if (schedules.length === limit) return { now, schedules, nextAt: null }
     // Whoever waits for the next is back when it is time to look from the beginning.
     return { now, schedules, nextAt: from === null ? beyond : Math.min(beyond ?? Infinity, horizonAt + rest.leftMs()) }
   }
 
-  return async ({ lookaheadMs, limit, except = [] }) => {
+  return async ({ lookaheadMs, limit, except = [], shard: wanted = null }) => {
+    if (!isSameShard(shard, wanted)) {
+      shard = wanted
+      ahead = null
+      floorAt = null
+    }
     const isSame = ahead?.limit === limit && ahead.lookaheadMs === lookaheadMs
     const found = isSame ? await fromCrowd(ahead!, except) : undefined
     if (found !== undefined) return found
@@ -125,6 +143,8 @@ function dueOf(row: DueRow): DueSchedule {
 }
 
 const EXCEPT = `and c.schedule_id not in (select unnest((select $4::uuid[])))`
+/** The last byte of an id is random, or part of a hash, whoever made the id. */
+const SHARD = ` and get_byte(uuid_send(c.schedule_id), 15) % (select $5::int) = (select $6::int)`
 
 const horizon = (schema: string): string => `
 with clock as materialized (select ${schema}.now_at() as now, ${entriesRead(`${schema}.cursors_due`)} as read),
@@ -169,7 +189,7 @@ export const dueStatement = (schema: string, except = ''): Statement => ({
   ...prepared(
     `${horizon(schema)},${nearIn(schema, NEAR, { pages: 1, except })}${schedulesNear(
       schema,
-      `select next_at from ${schema}.cursors
+      `select next_at from ${schema}.cursors c
     where next_at > (select at from horizon) and next_at >= (select floor from horizon) order by next_at limit 1`,
     )}`,
   ),
@@ -187,9 +207,12 @@ near as materialized (
 })
 
 /** The nearest, in the order of their ids, as many whole pages of `$3` as there are. */
-export const crowdStatement = (schema: string): Statement =>
-  prepared(`${horizon(schema)},${nearIn(schema, 'c.ctid as place, c.schedule_id', { pages: CROWD_PAGES, except: EXCEPT })}
+export const crowdStatement = (schema: string, shard = ''): Statement =>
+  prepared(`${horizon(schema)},${nearIn(schema, 'c.ctid as place, c.schedule_id', { pages: CROWD_PAGES, except: EXCEPT + shard })}
 select array_agg(place order by schedule_id)::text as places
 from (select place, schedule_id, (row_number() over (order by schedule_id) - 1) / $3::int as page from near) numbered
 group by page having count(*) = $3::int
 order by page`)
+
+export const dueInShardStatement = (schema: string): Statement => dueStatement(schema, EXCEPT + SHARD)
+export const crowdInShardStatement = (schema: string): Statement => crowdStatement(schema, SHARD)

@@ -100,7 +100,9 @@ select id, not ${FREE} as keyed from given where id not in (select id from inser
 
 /** SQL that holds for a run `g` that makes good an occurrence, and has done so: looked for in every day of history. */
 export const endedAlready = (schema: string): string =>
-  `(select 1 from ${schema}.history where id = g.id and g.scheduled_ms is not null limit 1) is not null`
+  `(g.scheduled_ms is not null and (
+    (select 1 from ${schema}.history where id = g.id limit 1) is not null
+    or (select 1 from ${schema}.deleted_runs where id = g.id limit 1) is not null))`
 
 /**
  * The first of a lane is open where the lane is empty; what finds it taken by one that could not be seen yet is inserted a

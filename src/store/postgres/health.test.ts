@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
-import type { Client, Pool } from './connection.ts'
+import type { Client, Pool } from './client.ts'
 import { lookAtSchema } from './schema-look.ts'
 import { openPostgres } from './store.ts'
 

@@ -1,4 +1,4 @@
-/** How the database of a Postgres store is: connections, dead rows, old transactions and size; whether that is good is for others to say. */
+/** How the database of a Postgres store is: dead rows, old transactions and size; whether that is good is for others to say. */
 import { systemClock } from '../../time/clock.ts'
 import type { StoreHealth } from '../contract/upkeep.ts'
 import { claimPlanOf } from './claim-plan.ts'
@@ -24,10 +24,8 @@ export function createHealth(connection: Connection, schema: string): () => Prom
   // Nobody moves a pooler in front of connections that are open.
   const pooler = remembered(() => findPooler(connection), Number.POSITIVE_INFINITY)
   return async () => {
-    const pool = connection.usage()
     const row = (await connection.api.ask<HealthRow>(health, []))[0]!
     return {
-      pool,
       deadTuples: row.dead,
       oldestSnapshotMs: row.oldest,
       bytes: row.bytes,

@@ -2,6 +2,7 @@
 import type { Json } from '../../json.ts'
 import type { HistoryStore, JournalKind, Revision } from '../contract/history.ts'
 import type { Connection } from './connection.ts'
+import { createFindNonRuns } from './find-non-runs.ts'
 import { createFindRuns } from './find-runs.ts'
 import { createLatest } from './latest.ts'
 import { createLedger } from './ledger.ts'
@@ -30,6 +31,7 @@ export function createHistory(connection: Connection, schema: string): HistorySt
     ...createFindRuns(connection, schema),
     ...createLatest(connection, schema),
     ...createLedger(connection, schema),
+    ...createFindNonRuns(connection, schema),
   }
 }
 

@@ -1,15 +1,15 @@
 /** The newest runs of many schedules at once, in Postgres, by their nominal instants; those of one span are `ledger.ts`. */
 import type { HistoryStore, SlotRun } from '../contract/history.ts'
 import type { Connection } from './connection.ts'
-import { isId, msOf, NOBODY } from './rows.ts'
+import { instantAt, isId, msOf, NOBODY } from './rows.ts'
 import { plain, prepared, type Statement } from './statement.ts'
 
 interface LatestRow extends SlotRun {
   schedule_id: string
 }
 
-export function createLatest(connection: Connection, schema: string): Pick<HistoryStore, 'latest'> {
-  const latest = latestStatement(schema)
+export function createLatest(connection: Connection, schema: string): Pick<HistoryStore, 'latest' | 'lastFired'> {
+  const [latest, lastFired] = [latestStatement(schema), lastFiredStatement(schema)]
   return {
     async latest(scheduleIds, each) {
       const ids = [...new Set(scheduleIds.filter(isId))]
@@ -21,6 +21,12 @@ export function createLatest(connection: Connection, schema: string): Pick<Histo
         else found.set(id, [run])
       }
       return found
+    },
+    async lastFired(scheduleIds, untilAt) {
+      const ids = [...new Set(scheduleIds.filter(isId))]
+      if (ids.length === 0) return new Map()
+      const rows = await connection.api.ask<{ id: string; at: number }>(lastFired, [plain(ids), untilAt])
+      return new Map(rows.map(({ id, at }) => [id, at]))
     },
   }
 }
@@ -49,4 +55,21 @@ cross join lateral (
   order by "scheduledAt" desc, id desc limit $2::int
 ) run
 order by wanted.place, run."scheduledAt" desc, run.id desc`)
+}
+
+/** Each part by an index of its own, of which it reads one entry. */
+export const lastFiredStatement = (schema: string): Statement => {
+  const newest = (table: string, which: string): string => `
+  (select t.scheduled_at as at from ${schema}.${table} t
+    where t.schedule_id = wanted.id and t.scheduled_at <= ${instantAt('$2::float8')} ${which}
+    order by t.scheduled_at desc limit 1)`
+  return prepared(`
+select wanted.id, ${msOf('fired.at')} as at
+from unnest($1::text::uuid[]) as wanted (id)
+cross join lateral (${newest('runs', `and t.trigger <> 'backfill'`)}
+  union all ${newest('runs', `and t.trigger = 'backfill'`)}
+  union all ${newest('history', '')}
+  union all ${newest('deleted_runs', '')}
+  order by at desc limit 1
+) fired`)
 }

@@ -18,6 +18,8 @@ interface SlotRow extends Pick<SlotRun, 'id' | 'state' | 'trigger' | 'gate' | 'q
   worker_id: string | null
   started_at: number | null
   finished_at: number | null
+  deleted_at: number | null
+  deleted_by: string | null
 }
 
 export function createLedger(connection: Connection, schema: string): Pick<HistoryStore, 'nonRuns' | 'slots'> {
@@ -39,7 +41,17 @@ export function createLedger(connection: Connection, schema: string): Pick<Histo
 }
 
 function slotOf(row: SlotRow): SlotRun {
-  const { scheduled_at, due_at, schedule_revision, worker_id, started_at, finished_at, ...rest } = row
+  const {
+    scheduled_at,
+    due_at,
+    schedule_revision,
+    worker_id,
+    started_at,
+    finished_at,
+    deleted_at,
+    deleted_by,
+    ...rest
+  } = row
   return {
     ...rest,
     scheduledAt: scheduled_at,
@@ -48,6 +60,7 @@ function slotOf(row: SlotRow): SlotRun {
     workerId: worker_id || null,
     startedAt: started_at,
     finishedAt: finished_at,
+    ...(deleted_at === null ? {} : { deleted: { by: deleted_by!, at: deleted_at } }),
   }
 }
 
@@ -69,7 +82,7 @@ export const slotsStatement = (schema: string): Statement => {
   const within = (of: string): string =>
     `${of}.schedule_id = $1::uuid and ${of}.scheduled_at > ${instantAt('$2::float8')} and ${of}.scheduled_at <= ${instantAt('$3::float8')}`
   const live = (which: string): string => `(
-  select ${FIELDS('r')}, r.gate, null::float8 as finished_at from ${schema}.runs r
+  select ${FIELDS('r')}, r.gate, null::float8 as finished_at, null::float8 as deleted_at, null as deleted_by from ${schema}.runs r
   where ${within('r')} and ${which}
   order by r.scheduled_at limit $4::int
 )`
@@ -79,9 +92,16 @@ union all
 ${live(`r.trigger = 'backfill'`)}
 union all
 (
-  select ${FIELDS('h')}, 'open' as gate, ${msOf('h.finished_at')} as finished_at from ${schema}.history h
+  select ${FIELDS('h')}, 'open' as gate, ${msOf('h.finished_at')} as finished_at, null, null from ${schema}.history h
   where ${within('h')}
   order by h.scheduled_at limit $4::int
+)
+union all
+(
+  select ${FIELDS('d')}, 'open' as gate, ${msOf('d.finished_at')} as finished_at, ${msOf('d.deleted_at')}, d.deleted_by
+  from ${schema}.deleted_runs d
+  where ${within('d')}
+  order by d.scheduled_at limit $4::int
 )
 order by scheduled_at, id
 limit $4::int`)

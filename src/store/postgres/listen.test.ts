@@ -131,7 +131,7 @@ describe('a hint aboard of a write', () => {
   let wake: Wake
 
   beforeEach(() => {
-    connection = connect({ url: database.url, max: 1, prepare: true, statementTimeoutMs: 5000, name: 'test' })
+    connection = connect({ urls: [database.url], max: 1, prepare: true, statementTimeoutMs: 5000, name: 'test' })
     wake = createWake(connection, { channel: 'aboard', listen: false, clock: { elapsed: () => elapsed } })
   })
   afterEach(async () => {

@@ -1,5 +1,5 @@
 /** Keeps one connection listening, through every loss of it; what a message means is decided by `wake.ts`. */
-import type { Client } from './connection.ts'
+import type { Client } from './client.ts'
 
 export interface Listener {
   /** Whether it listens, as far as it knows: a connection that died without a word is found out by the next check. */

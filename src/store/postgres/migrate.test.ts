@@ -39,6 +39,11 @@ describe('migrating', () => {
       { version: 6, name: 'reading' },
       { version: 7, name: 'lists' },
       { version: 8, name: 'room' },
+      { version: 9, name: 'claims' },
+      { version: 10, name: 'non-run-lists' },
+      { version: 11, name: 'ended-schedules' },
+      { version: 12, name: 'monitoring' },
+      { version: 13, name: 'deleted-runs' },
     ])
     await Promise.all(stores.map((store) => store.close()))
   })
@@ -59,8 +64,8 @@ describe('migrating', () => {
   })
 
   it('is refused where it is switched off, until somebody has applied the SQL', async () => {
-    const outdated = { code: 'SCHEMA_OUTDATED', hint: expect.stringContaining('everytick migrate --sql') }
-    await expect(opened('by_hand', { migrate: false })).rejects.toMatchObject(outdated)
+    const missing = { code: 'STORE_MISSING', hint: expect.stringContaining('everytick migrate --db') }
+    await expect(opened('by_hand', { migrate: false })).rejects.toMatchObject(missing)
     await client.query(migrationSql({ schema: 'by_hand' }))
     const store = await opened('by_hand', { migrate: false })
     expect(store.sql()).toBe(migrationSql({ schema: 'by_hand' }))

@@ -1,6 +1,6 @@
 /** Brings the schema of a database up to date, one process at a time, or says what is missing; what each step does stands in `migrations/`. */
 import { EverytickError } from '../../errors.ts'
-import { type Migration, pending, refuseOutdated } from '../migrate.ts'
+import { type Migration, type NamedDatabase, pending, refuseOutdated } from '../migrate.ts'
 import type { Connection } from './connection.ts'
 import { CORE } from './migrations/0001-core.ts'
 import { POLICIES } from './migrations/0002-policies.ts'
@@ -10,6 +10,11 @@ import { DOCUMENTS } from './migrations/0005-documents.ts'
 import { READING } from './migrations/0006-reading.ts'
 import { LISTS } from './migrations/0007-lists.ts'
 import { ROOM } from './migrations/0008-room.ts'
+import { CLAIMS } from './migrations/0009-claims.ts'
+import { NON_RUN_LISTS } from './migrations/0010-non-run-lists.ts'
+import { ENDED_SCHEDULES } from './migrations/0011-ended-schedules.ts'
+import { MONITORING } from './migrations/0012-monitoring.ts'
+import { DELETED_RUNS } from './migrations/0013-deleted-runs.ts'
 import { type Ask, patient, unprepared } from './statement.ts'
 
 export const MIGRATIONS = [
@@ -21,6 +26,11 @@ export const MIGRATIONS = [
   { version: 6, name: 'reading', sql: READING },
   { version: 7, name: 'lists', sql: LISTS },
   { version: 8, name: 'room', sql: ROOM },
+  { version: 9, name: 'claims', sql: CLAIMS },
+  { version: 10, name: 'non-run-lists', sql: NON_RUN_LISTS },
+  { version: 11, name: 'ended-schedules', sql: ENDED_SCHEDULES },
+  { version: 12, name: 'monitoring', sql: MONITORING },
+  { version: 13, name: 'deleted-runs', sql: DELETED_RUNS },
 ] as const satisfies readonly Migration[]
 
 export const NEWEST_VERSION: number = MIGRATIONS.at(-1)!.version
@@ -36,18 +46,18 @@ export function quotedSchema(schema: string): string {
   })
 }
 
-export interface MigrateOptions {
+export interface MigrateOptions extends NamedDatabase {
   /** Quoted. */
   readonly schema: string
   readonly migrate: boolean
-  /** Of the store, for messages. */
-  readonly name: string
 }
 
-export async function migrate(connection: Connection, { schema, migrate, name }: MigrateOptions): Promise<void> {
-  const missing = pending(MIGRATIONS, await versionOf(connection.api.ask, schema))
+export async function migrate(connection: Connection, options: MigrateOptions): Promise<void> {
+  const { schema, migrate } = options
+  const current = await versionOf(connection.api.ask, schema)
+  const missing = pending(MIGRATIONS, current)
   if (missing.length === 0) return
-  if (!migrate) refuseOutdated(name, missing)
+  if (!migrate) refuseOutdated(options, current, missing)
   await connection.api.transact(async (ask) => {
     // Held to the end of the transaction: a lock of the session would not survive a pooler between us and the server.
     await ask(patient('select pg_advisory_xact_lock(hashtextextended($1, 20))'), [`everytick migrate ${schema}`])

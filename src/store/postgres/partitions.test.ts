@@ -38,7 +38,7 @@ async function clockAt(at: number): Promise<void> {
 }
 
 const tidy = (ms = 1000 * DAY) =>
-  store.upkeep.tidy({ historyMs: ms, journalMs: ms, idempotencyMs: ms, workersMs: ms, orphansMs: ms })
+  store.upkeep.tidy({ historyMs: ms, journalMs: ms, idempotencyMs: ms, workersMs: ms, orphansMs: ms, endedMs: null })
 
 const daysOf = async (table: string): Promise<string[]> => {
   const { rows } = await client.query(

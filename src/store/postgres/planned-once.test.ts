@@ -33,7 +33,7 @@ it('runs that come one by one are enqueued, granted and ended by plans that are 
       leaseMs: 60_000,
       wanted: [{ queue: 'default', limit: 9 }],
     })
-    const ended = runs.map(({ id, fence }) => ({ id, fence, workerId: 'w', verdict: SUCCEEDED }))
+    const ended = runs.map(({ id, fence, claimId }) => ({ id, fence, claimId, workerId: 'w', verdict: SUCCEEDED }))
     expect(await store.claims.settle(ended)).toEqual(['accepted'])
   }
   const { rows } = await pool.query<{ statement: string; custom_plans: string }>(

@@ -15,12 +15,13 @@ import type { LaneMove } from '../../plan/overlap.ts'
 import type { Run } from '../../run/run.ts'
 import type { Verdict } from '../../run/settle.ts'
 import { againIn, definitionOf, newId, planFor, SUCCEEDED } from '../../testing/conformance/samples.ts'
+import { begunStatement, begunValues } from './begun.ts'
 import { uuids } from './bytes.ts'
-import { claimStatement, oldestValues } from './claim.ts'
+import { claimStatement, numbered as numberedRequest, oldestValues } from './claim.ts'
 import { lookStatement as lookAtLimits } from './claim-limited.ts'
 import { turnStatement, turnValues } from './claim-turn.ts'
 import { expiredStatement, handOverStatement, renewStatement } from './claims.ts'
-import { crowdStatement, dueStatement, pageStatement } from './due.ts'
+import { crowdInShardStatement, crowdStatement, dueInShardStatement, dueStatement, pageStatement } from './due.ts'
 import { moveStatement, moveValues } from './lane-moves.ts'
 import { lookAtStatement, lookStatement } from './lanes.ts'
 import { nonRunsStatement, slotsStatement } from './ledger.ts'
@@ -117,7 +118,9 @@ async function fillLanes(): Promise<void> {
 
 const claimOf = (limit: number) => ({ workerId: 'w1', leaseMs: 60_000, wanted: [{ queue: 'q', limit }] })
 
-const numbered = () => granted.map((run, n) => ({ id: run.id, fence: run.fence, workerId: 'w1', n }))
+const numbered = () =>
+  granted.map((run, n) => ({ id: run.id, fence: run.fence, claimId: run.claimId, workerId: 'w1', n }))
+const claims = () => plain(granted.map(({ claimId }) => claimId))
 
 const puts = (): Numbered[] =>
   Array.from({ length: DUE }, (_, n) => {
@@ -148,7 +151,9 @@ const plans = async () => {
 
 const STATEMENTS: Record<string, () => Promise<readonly [Statement, Value[]]>> = {
   due: async () => [dueStatement(SCHEMA), [0, null, DUE]],
+  'due in a shard': async () => [dueInShardStatement(SCHEMA), [0, null, DUE, uuids([]), 2, 1]],
   'a crowd': async () => [crowdStatement(SCHEMA), [0, null, DUE, uuids([])]],
+  'a crowd in a shard': async () => [crowdInShardStatement(SCHEMA), [0, null, DUE, uuids([]), 2, 1]],
   'a page of a crowd': async () => {
     const { rows } = await client.query<{ place: string }>(
       `select ctid as place from everytick.cursors where next_at <= now() order by next_at limit ${DUE}`,
@@ -157,14 +162,14 @@ const STATEMENTS: Record<string, () => Promise<readonly [Statement, Value[]]>> =
   },
   record: async () => [recordStatement(SCHEMA, 'skip locked'), recordValues(await plans())],
   'record of the usual plans': async () => [usualStatement(SCHEMA, 200), usualValues(await plans())],
-  claim: async () => [claimStatement(SCHEMA), oldestValues(claimOf(DUE))],
+  claim: async () => [claimStatement(SCHEMA), oldestValues(numberedRequest(claimOf(DUE)))],
   renew: async () => {
     const [ids, fences] = [granted.map(({ id }) => id), granted.map(({ fence }) => fence)]
-    return [renewStatement(SCHEMA), [plain(ids), plain(fences), texts(granted.map(() => null)), 60_000]]
+    return [renewStatement(SCHEMA), [plain(ids), plain(fences), claims(), texts(granted.map(() => null)), 60_000]]
   },
   'hand over': async () => {
     const [ids, fences] = [granted.map(({ id }) => id), granted.map(({ fence }) => fence)]
-    return [handOverStatement(SCHEMA), [plain(ids), plain(fences), 60_000]]
+    return [handOverStatement(SCHEMA), [plain(ids), plain(fences), claims(), 60_000]]
   },
   finish: async () => {
     const verdict = SUCCEEDED as Extract<Verdict, { kind: 'final' }>
@@ -178,10 +183,10 @@ const STATEMENTS: Record<string, () => Promise<readonly [Statement, Value[]]>> =
     const verdict = againIn(0) as Extract<Verdict, { kind: 'again' }>
     return [againStatement(SCHEMA), againValues(numbered().map((one) => ({ ...one, verdict })))]
   },
-  turns: async () => [turnStatement(SCHEMA), turnValues(turnsOf(100))],
-  'turns after one': async () => [turnStatement(SCHEMA), turnValues(turnsOf(100, 'm-big'))],
+  turns: async () => [turnStatement(SCHEMA), turnValues(numberedRequest(turnsOf(100)))],
+  'turns after one': async () => [turnStatement(SCHEMA), turnValues(numberedRequest(turnsOf(100, 'm-big')))],
   'turns under limits': async () => {
-    const [wanted] = turnsOf(100).wanted
+    const [wanted] = numberedRequest(turnsOf(100)).wanted
     const limited = { ...wanted!, perWorkspace: 3, running: { 'm-big': 3, 'x-3001': 1 } }
     return [turnStatement(SCHEMA, 'held'), turnValues({ ...turnsOf(0), wanted: [limited] })]
   },
@@ -190,6 +195,10 @@ const STATEMENTS: Record<string, () => Promise<readonly [Statement, Value[]]>> =
   'a look at lanes from the middle': async () => [lookStatement(SCHEMA), ['lane15', 10]],
   'a look at these lanes': async () => [lookAtStatement(SCHEMA), [texts(laneNames(1, 100)), 10]],
   moves: async () => [moveStatement(SCHEMA), moveValues(await movesIn(laneNames(1, 50)))],
+  'how many began': async () => [
+    begunStatement(SCHEMA),
+    begunValues(granted.slice(0, 3).map(({ claimId }) => ({ claimId: claimId!, count: 2 }))),
+  ],
   slots: async () => [slotsStatement(SCHEMA), [newId(), 0, 4e12, DUE]],
   'non-runs': async () => [nonRunsStatement(SCHEMA), [newId(), 0, 4e12]],
   expired: async () => [expiredStatement(SCHEMA), [DUE]],
@@ -235,7 +244,7 @@ describe.each(MODES)('with %s', (mode) => {
     },
   )
 
-  it.each(['due', 'a crowd', 'a page of a crowd'])(
+  it.each(['due', 'due in a shard', 'a crowd', 'a crowd in a shard', 'a page of a crowd'])(
     '%s reads cursors by the index of those that have one',
     async (name) => {
       expect(new Set(indexesOf(await planOf(name, mode), 'cursors'))).toEqual(new Set(['cursors_due']))
@@ -304,12 +313,16 @@ describe('while others write the same runs', () => {
     const { runs } = await store.claims.claim(claimOf(DUE))
     const [renew, values] = [
       renewStatement(SCHEMA).text,
-      [plain(runs.map(({ id }) => id)), plain(runs.map(({ fence }) => fence))],
+      [
+        plain(runs.map(({ id }) => id)),
+        plain(runs.map(({ fence }) => fence)),
+        plain(runs.map(({ claimId }) => claimId)),
+      ],
     ]
     await client.query('begin')
     await client.query(renew, [...values, texts(runs.map(() => null)), 60_000])
     const settled = store.claims.settle(
-      runs.map(({ id, fence }) => ({ id, fence, workerId: 'w1', verdict: SUCCEEDED })),
+      runs.map(({ id, fence, claimId }) => ({ id, fence, claimId, workerId: 'w1', verdict: SUCCEEDED })),
     )
     const isWaiting = async (): Promise<boolean> => {
       // Within a transaction the server answers what it answered before.
@@ -346,12 +359,14 @@ describe('with statistics that lie', () => {
 
 describe('after many runs have finished', () => {
   it('a claim touches as few pages as before', async () => {
-    const question = { text: claimStatement(SCHEMA).text, values: oldestValues(claimOf(10)) }
+    const question = { text: claimStatement(SCHEMA).text, values: oldestValues(numberedRequest(claimOf(10))) }
     const before = pagesOf(await explain(client, question))
     for (let round = 0; round < 20; round += 1) {
       await fillQueue({ many: 1000, due: 1000 })
       const { runs } = await store.claims.claim(claimOf(1000))
-      await store.claims.settle(runs.map(({ id, fence }) => ({ id, fence, workerId: 'w1', verdict: SUCCEEDED })))
+      await store.claims.settle(
+        runs.map(({ id, fence, claimId }) => ({ id, fence, claimId, workerId: 'w1', verdict: SUCCEEDED })),
+      )
     }
     await client.query('vacuum everytick.runs')
     expect(pagesOf(await explain(client, question))).toBeLessThanOrEqual(2 * before)

@@ -1,6 +1,7 @@
 /** Finds out whether a pooler shares our sessions with others; what follows from that is for people to decide. */
 import { randomUUID } from 'node:crypto'
-import type { Client, Connection } from './connection.ts'
+import type { Client } from './client.ts'
+import type { Connection } from './connection.ts'
 
 const PID = 'select pg_backend_pid()::int as pid'
 const LEAVE = `select set_config('everytick.seen', $1, false)`

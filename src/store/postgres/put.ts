@@ -3,6 +3,7 @@ import { EverytickError } from '../../errors.ts'
 import type { PutAnswer, PutSchedule } from '../contract/schedules.ts'
 import type { Lane } from './connection.ts'
 import { isTaken } from './failure.ts'
+import { pauseStatement, pauseValues } from './pause.ts'
 import { keyValues, type Numbered, putValues } from './put-list.ts'
 import { changeStatement, compareStatement, createStatement, freshStatement } from './put-statements.ts'
 import { lockStatement } from './retract.ts'
@@ -38,11 +39,12 @@ export function createPut(schema: string): Put {
     compare: compareStatement(schema),
     lock: lockStatement(schema),
     change: changeStatement(schema),
+    pause: pauseStatement(schema),
   }
 
   /** In one statement, when it is enough; null when it was not, and then it wrote nothing. */
   const atOnce = async (list: readonly Numbered[], ask: Ask): Promise<AnswerRow[] | null> => {
-    if (list.some(({ put }) => put.from !== null)) return null
+    if (list.some(({ put }) => put.from !== null || put.pause)) return null
     const there = await ask<AnswerRow>(statements.fresh, putValues(list, 'bytes'))
     if (there.length === 0) return list.map(made)
     if (there.length === list.length) return there
@@ -52,13 +54,25 @@ export function createPut(schema: string): Put {
     return [...there, ...list.filter(({ n }) => !found.has(n)).map((each) => undone(made(each)))]
   }
 
+  /** Those created of which the caller wants a pause are paused before anybody else sees them. */
+  const pausedAs = async (list: readonly Numbered[], rows: readonly AnswerRow[], ask: Ask): Promise<AnswerRow[]> => {
+    const wanted = new Map(list.flatMap(({ n, put }) => (put.pause ? [[n, put.pause] as const] : [])))
+    const answers: AnswerRow[] = []
+    for (const row of rows) {
+      const pause = wanted.get(row.n)
+      if (pause) await ask(statements.pause, pauseValues(row.id, pause))
+      answers.push(pause ? { ...row, next_at: pause.until } : row)
+    }
+    return answers
+  }
+
   /**
    * Creates what is new, leaves alone what is the same or not as the caller saw it, and locks and changes the rest. Answers
    * which it found.
    */
   const stepByStep: Step = async (list, ask) => {
     const values = putValues(list)
-    const created = await ask<AnswerRow>(statements.create, values)
+    const created = await pausedAs(list, await ask<AnswerRow>(statements.create, values), ask)
     if (created.length === list.length) return created
     const compared = await ask<AnswerRow>(statements.compare, values)
     const there = new Set(compared.map(({ n }) => n))

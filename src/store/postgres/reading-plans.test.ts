@@ -4,9 +4,20 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { explain, mostRows, type PlanNode, readWhole } from '../../../test/postgres/explain.ts'
 import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
 import type { ScheduleFilter } from '../contract/schedules.ts'
+import { LOOK_ROWS as ENDED_LOOK, overStatement } from './ended-schedules.ts'
 import { feedStatement } from './feed.ts'
 import { findQuestion, LOOK_ROWS, overdueStatement, walkOf } from './find.ts'
-import { latestStatement } from './latest.ts'
+import { LOOK_ROWS as NON_RUN_LOOK, nonRunEdge, nonRunPage } from './find-non-runs.ts'
+import { lastFiredStatement, latestStatement } from './latest.ts'
+import {
+  passedOverStatement,
+  runningStatement,
+  successesStatement,
+  unknownJobsStatement,
+  unsuccessfulStatement,
+  waitingStatement,
+} from './monitoring.ts'
+import { FIRST_ID } from './rows.ts'
 import { plain } from './statement.ts'
 import { endedStatement, lookStatement, readStatement } from './stats-statements.ts'
 import { openPostgres } from './store.ts'
@@ -42,7 +53,20 @@ beforeAll(async () => {
     from (select id, row_number() over () as n from everytick.schedules) s
     cross join lateral (select date_trunc('day', now(), 'UTC') + s.n * interval '2 seconds' as at) t
     where s.n <= ${ENDS} order by s.n`)
-  await client.query('vacuum analyze everytick.schedules, everytick.cursors, everytick.history, everytick.tags')
+  await client.query(`
+    insert into everytick.non_runs (schedule_id, from_at, to_at, count, state, reason, recorded_at)
+    select schedule_id, finished_at, finished_at, 1, 'skipped', 'overlap', finished_at from everytick.history`)
+  await client.query(`
+    insert into everytick.runs (id, workspace, job, queue, state, trigger, priority, due_at, created_at, payload, policy, attempt,
+      fence, cancel_requested)
+    select gen_random_uuid(), 'w', 'j', 'q' || abs(n) % 10, 'pending', 'enqueue', abs(n) % 10, now() + n * interval '1 s', now(), '{}', '{}', 0, 0, false
+    from generate_series(-500, 40000) n`)
+  await client.query(`
+    insert into everytick.journal (at, kind, run_id, schedule_id, data)
+    select finished_at, 'retry', id, schedule_id, '{}' from everytick.history`)
+  await client.query(
+    'vacuum analyze everytick.schedules, everytick.cursors, everytick.history, everytick.tags, everytick.non_runs, everytick.runs, everytick.journal',
+  )
   ids = (await client.query('select id from everytick.schedules limit 50')).rows.map(({ id }) => id as string)
 }, 60_000)
 
@@ -94,6 +118,22 @@ describe('finding schedules', () => {
   })
 })
 
+describe('what alert rules ask', () => {
+  const midnight = () => Math.floor(Date.now() / 86_400_000) * 86_400_000
+  it.each<[string, { readonly text: string }, () => readonly (string | number)[]]>([
+    ['what failed', unsuccessfulStatement(SCHEMA), () => [midnight(), midnight() + 86_400_000, 1000]],
+    ['what succeeded', successesStatement(SCHEMA), () => [plain(ids)]],
+    ['what was passed over', passedOverStatement(SCHEMA), () => [midnight(), midnight() + 86_400_000, 1000]],
+    ['what waits', waitingStatement(SCHEMA), () => ['q1', Date.now(), 100]],
+    ['what runs', runningStatement(SCHEMA), () => [Date.now(), 100]],
+    ['which jobs nobody has', unknownJobsStatement(SCHEMA), () => [midnight(), midnight() + 86_400_000, 1000]],
+  ])('%s is found by an index, a bounded number of rows', async (_, { text }, values) => {
+    const nodes = await explain(client, { text, values: [...values()] })
+    expect(tables(nodes)).toEqual([])
+    expect(mostRows(nodes)).toBeLessThanOrEqual(1100)
+  })
+})
+
 describe('what happened', () => {
   const midnight = () => Math.floor(Date.now() / 86_400_000) * 86_400_000
 
@@ -123,6 +163,58 @@ describe('what happened', () => {
 
   it('is told of the newest runs by schedule', async () => {
     const nodes = await explain(client, { text: latestStatement(SCHEMA).text, values: [plain(ids), 5] })
+    expect(tables(nodes)).toEqual([])
+    expect(mostRows(nodes)).toBeLessThanOrEqual(500)
+  })
+
+  it('is told of what became no run by looks of a bounded number of rows, in their order', async () => {
+    const { rows } = await client.query(`
+      with made as (
+        insert into everytick.non_runs (schedule_id, from_at, to_at, count, state, reason, recorded_at)
+        select id, now() - n * interval '1 second', now() - n * interval '1 second', 1, 'skipped', 'paused', now()
+        from (select id, row_number() over () as at from everytick.schedules) s cross join generate_series(1, 40) n
+        where s.at <= 1000
+        returning schedule_id)
+      select schedule_id as id from made limit 1`)
+    await client.query('vacuum analyze everytick.non_runs')
+    const after = { toAt: Date.now() - 5000, scheduleId: rows[0].id as string }
+    for (const filter of [
+      {},
+      { workspace: 'nobody' },
+      { states: ['missed' as const] },
+      { scheduleId: after.scheduleId },
+    ]) {
+      for (const page of [{ limit: 10 }, { limit: 10, after }]) {
+        for (const question of [nonRunPage(SCHEMA, filter, page), nonRunEdge(SCHEMA, filter, page)]) {
+          const nodes = await planOf(question)
+          expect(readWhole(nodes)).toEqual([])
+          // The few rows of one schedule may be sorted; which way is cheaper depends on where they lie.
+          if (!('scheduleId' in filter)) expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort')
+          expect(mostRows(nodes)).toBeLessThanOrEqual(NON_RUN_LOOK)
+        }
+      }
+    }
+  })
+
+  it('is told of schedules that are over by their own index', async () => {
+    await client.query(`
+      update everytick.cursors set next_at = null, watermark_at = now() - interval '90 days'
+      where schedule_id in (select schedule_id from everytick.cursors limit 2000)`)
+    await client.query('vacuum analyze everytick.cursors')
+    for (const after of [
+      [-62_135_596_800_000, FIRST_ID],
+      [Date.now() - 100 * 86_400_000, ids[0]!],
+    ] as const) {
+      const { text } = overStatement(SCHEMA, 'look')
+      const nodes = await explain(client, { text, values: [30 * 86_400_000, ...after] })
+      expect(readWhole(nodes)).toEqual([])
+      expect(indexesOf(nodes)).toContain('cursors_ended')
+      expect(mostRows(nodes)).toBeLessThanOrEqual(ENDED_LOOK)
+    }
+  })
+
+  it('is told of the last fire of each schedule', async () => {
+    const nodes = await explain(client, { text: lastFiredStatement(SCHEMA).text, values: [plain(ids), Date.now()] })
     expect(tables(nodes)).toEqual([])
     expect(mostRows(nodes)).toBeLessThanOrEqual(500)
   })

@@ -103,6 +103,7 @@ fresh as materialized (
     r.scheduled_at > h.planned_at or (
       (select 1 from ${schema}.runs where id = r.id limit 1) is null
       and (select 1 from ${schema}.history where id = r.id limit 1) is null
+      and (select 1 from ${schema}.deleted_runs where id = r.id limit 1) is null
     )
   )
 ),

@@ -23,7 +23,8 @@ export function createRecord(connection: Connection, schema: string): Record {
   /** Answers the places of those left to write: they are of another kind, or something was in their way. */
   const usually = async (plans: readonly Plan[], queues: Set<string>): Promise<number[]> => {
     const given = plans.filter(isUsual)
-    const rows = given.length === 0 ? [] : await connection.hot.ask<UsualRow>(usual, usualValues(given)).catch(inTheWay)
+    const rows =
+      given.length === 0 ? [] : await connection.bulk.ask<UsualRow>(usual, usualValues(given)).catch(inTheWay)
     let made = 0
     for (const { queue, number } of rows) {
       if (queue !== null) queues.add(queue)
@@ -39,17 +40,17 @@ export function createRecord(connection: Connection, schema: string): Record {
   /** Where somebody is just opening a run of one of these lanes, all are written closed: whoever looks at lanes opens them. */
   const now = async (plans: readonly Plan[]): Promise<RecordRow[]> => {
     try {
-      return await connection.hot.ask<RecordRow>(atOnce, recordValues(plans))
+      return await connection.bulk.ask<RecordRow>(atOnce, recordValues(plans))
     } catch (error) {
       if (!isBusy(error)) throw error
-      return connection.hot.ask<RecordRow>(atOnce, recordValues(plans, { opening: false }))
+      return connection.bulk.ask<RecordRow>(atOnce, recordValues(plans, { opening: false }))
     }
   }
 
   /** Whoever holds a cursor longer, such as a caller's open transaction, makes its plan stale for now. */
   const waiting = async (plans: readonly Plan[]): Promise<RecordRow[] | null> => {
     try {
-      return await connection.hot.transact(async (ask) => {
+      return await connection.bulk.transact(async (ask) => {
         await ask(patience, [])
         return ask<RecordRow>(patiently, recordValues(plans))
       })

@@ -41,9 +41,9 @@ const read = (column: string, of: string): string => {
 export const runFields = (of: string, columns: readonly string[] = RUN_COLUMNS): string =>
   columns.map((column) => read(column, of)).join(', ')
 export const liveFields = (of: string): string =>
-  `${runFields(of)}, ${of}.gate, null::float8 as finished_at, 'null'::jsonb as result`
+  `${runFields(of)}, ${of}.claim_id, ${of}.gate, null::float8 as finished_at, 'null'::jsonb as result`
 export const finishedFields = (of: string): string =>
-  `${runFields(of)}, 'open' as gate, ${msOf(`${of}.finished_at`)} as finished_at, ${of}.result`
+  `${runFields(of)}, null::uuid as claim_id, 'open' as gate, ${msOf(`${of}.finished_at`)} as finished_at, ${of}.result`
 
 /** SQL that holds for a new run, due soon, in whose lane nobody is open nor, by the place in line, before it. */
 export const mayOpen = (
@@ -56,11 +56,12 @@ export const mayOpen = (
 )`
 
 /**
- * SQL that holds for a run `r` while it is granted under the fence that `g`, a row of the list `given`, names. The ids are
+ * SQL that holds for a run `r` while it is granted under the fence and the claim that `g`, a row of the list `given`, names. The ids are
  * asked for apart from the join, so that the server looks runs up by their key, whatever it believes about the join.
  */
 export const grantedTo = (g: string): string =>
-  `r.id = any(array(select id from given)) and r.id = ${g}.id and r.fence = ${g}.fence and r.state = 'running'`
+  `r.id = any(array(select id from given)) and r.id = ${g}.id and r.fence = ${g}.fence and r.claim_id is not distinct from ${g}.claim
+    and r.state = 'running'`
 
 /** In the row of a run that was handed over: while a run is running the column must name a worker, and nobody has this name. */
 export const NOBODY = ''
@@ -84,6 +85,7 @@ export interface RunRow {
   policy: string
   attempt: number
   fence: number
+  claim_id: string | null
   worker_id: string | null
   lease_until: number | null
   started_at: number | null
@@ -122,6 +124,7 @@ export function runOf(row: RunRow): Run {
     policy: interned<RunPolicy>(row.policy),
     attempt: row.attempt,
     fence: row.fence,
+    claimId: row.claim_id,
     workerId: row.worker_id || null,
     leaseUntil: row.lease_until,
     startedAt: row.started_at,

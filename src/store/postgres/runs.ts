@@ -1,11 +1,12 @@
 /** Runs made by hand in Postgres, and what operators do to runs; grants and their ends are `claims.ts`. */
-import type { CancelAnswer, Enqueued, NewRun, RunStore } from '../contract/runs.ts'
+import type { CancelAnswer, Enqueued, NewRun, RemoveAnswer, RunStore } from '../contract/runs.ts'
 import type { Hint } from '../contract/wake.ts'
 import { createEnqueue, createInsertAlike, isPlain } from './enqueue.ts'
 import { createEnqueueLong } from './enqueue-long.ts'
 import { isAway } from './failure.ts'
 import { createGather } from './gather.ts'
 import type { Parts } from './parts.ts'
+import { removeRunStatement } from './remove-run.ts'
 import { isId, mayOpen, NOBODY, RUN_COLUMNS } from './rows.ts'
 import { plain, prepared, readOnce, type Statement, within } from './statement.ts'
 
@@ -37,7 +38,7 @@ export function createRuns({ connection, wake, sharing, schema }: Parts): RunSto
     wake.tell(hintFor(runs))
     return answers
   }
-  const [cancel, redrive] = [cancelStatement(schema), redriveStatement(schema)]
+  const [cancel, redrive, remove] = [cancelStatement(schema), redriveStatement(schema), removeRunStatement(schema)]
   return {
     async enqueue(runs, tx) {
       if (runs.length === 0) return []
@@ -65,6 +66,14 @@ export function createRuns({ connection, wake, sharing, schema }: Parts): RunSto
       if (moved.length > 0) wake.tell({ kind: 'runs', queues: [...new Set(moved.map(({ queue }) => queue))] })
       const back = new Set(moved.map(({ id }) => id))
       return known.filter((id) => back.has(id.toLowerCase()))
+    },
+    async remove(id, by) {
+      if (!isId(id)) return 'not_found'
+      for (let look = 0; look < LOOKS; look++) {
+        const [row] = await connection.api.ask<{ answer: RemoveAnswer | 'moving' }>(remove, [id, by])
+        if (row!.answer !== 'moving') return row!.answer
+      }
+      return 'live'
     },
   }
 }

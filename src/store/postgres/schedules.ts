@@ -1,15 +1,15 @@
-/** Schedules in Postgres: reads them, pauses, resumes and removes them; how they are created and changed is `put.ts`. */
-import { toJsonText } from '../../json.ts'
+/** Schedules in Postgres: reads them, resumes and removes them; how they are created and changed is `put.ts`, and paused `pause.ts`. */
 import type { Executor } from '../contract/executor.ts'
 import type { ScheduleStore } from '../contract/schedules.ts'
 import { createFind } from './find.ts'
 import { NON_RUN, NON_RUN_FIELDS, nonRunValues, passedBy } from './non-runs.ts'
 import type { Parts } from './parts.ts'
+import { pauseStatement, pauseValues } from './pause.ts'
 import { createPut } from './put.ts'
 import { removeStatement } from './remove.ts'
-import { lockStatement, lockWorkspaceStatement, loweredWatermark, retraction } from './retract.ts'
+import { lockStatement, lockWorkspaceStatement } from './retract.ts'
 import { pauseIn, revise } from './revise.ts'
-import { instantAt, msOf, SCHEDULE_FIELDS, type ScheduleRow, scheduleOf } from './rows.ts'
+import { instantAt, SCHEDULE_FIELDS, type ScheduleRow, scheduleOf } from './rows.ts'
 import { type Ask, listOf, plain, prepared, type Statement, texts, unprepared, within } from './statement.ts'
 import { createClasses } from './timing-classes.ts'
 
@@ -17,7 +17,7 @@ export function createSchedules({ connection, wake, sharing, schema }: Parts): S
   const put = createPut(schema)
   const lock = lockStatement(schema)
   const lockWorkspace = lockWorkspaceStatement(schema)
-  const [get, list, pause, resume] = [getSql(schema), listSql(schema), pauseSql(schema), resumeSql(schema)]
+  const [get, list, pause, resume] = [getSql(schema), listSql(schema), pauseStatement(schema), resumeSql(schema)]
   const remove = removeStatement(schema)
 
   /** In the caller's transaction or in one of our own. */
@@ -59,7 +59,7 @@ export function createSchedules({ connection, wake, sharing, schema }: Parts): S
     pause: (workspace, key, words, tx) =>
       transact(tx, async (ask) => {
         const id = await lockOne(ask, workspace, key)
-        if (id !== null) await ask(pause, [id, toJsonText(words, { what: 'pause' })])
+        if (id !== null) await ask(pause, pauseValues(id, words))
         return id !== null
       }),
     async resume(workspace, key, { revision, expectedWatermarkAt, nextAt, watermarkAt, nonRuns, by }, tx) {
@@ -104,34 +104,6 @@ from (
   limit $4::int
 ) s join ${schema}.cursors c on c.schedule_id = s.id
 order by s.workspace, s.key`)
-
-/** Here and when it is resumed, the cursor of a schedule that is set aside stays parked: only a change can cure it. */
-const pauseSql = (schema: string): Statement =>
-  prepared(`
-with ${retraction(schema, 'select $1::uuid as id')},
-words as materialized (
-  select $2::text::jsonb || jsonb_build_object('at', ${msOf('(select now from clock)')}) as pause
-),
-was as materialized (select * from ${schema}.schedules where id = $1::uuid),
-parked as (
-  update ${schema}.cursors c
-  set next_at = case when was.quarantine is null then ${instantAt("($2::text::jsonb ->> 'until')::float8")} end,
-    watermark_at = ${loweredWatermark('c', 'b')}, made = c.made - coalesce(b.number, 0)
-  from was left join back b on b.schedule_id = was.id
-  where c.schedule_id = $1::uuid
-  returning c.watermark_at
-),
-paused as (
-  update ${schema}.schedules set pause = (select pause from words), updated_at = (select now from clock),
-    updated_by = $2::text::jsonb ->> 'by'
-  where id = $1::uuid
-)
-${revise(
-  schema,
-  `select was.id, was.workspace, was.key, 'paused', was.revision, (select now from clock), $2::text::jsonb ->> 'by',
-  parked.watermark_at, ${pauseIn('was.pause')}, ${pauseIn('words.pause')}
-from was cross join parked cross join words`,
-)}`)
 
 const resumeSql = (schema: string): Statement =>
   prepared(`

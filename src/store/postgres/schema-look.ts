@@ -1,4 +1,5 @@
 /** Which changes a database still needs, without changing it. */
+import { readPostgresAddress } from '../address-text.ts'
 import { type Migration, pending } from '../migrate.ts'
 import { connect } from './connection.ts'
 import { MIGRATIONS, quotedSchema, versionOf } from './migrate.ts'
@@ -13,7 +14,8 @@ export async function lookAtSchema({
   url,
   schema = 'everytick',
 }: SchemaPlace): Promise<{ version: number; missing: readonly Migration[] }> {
-  const options = { url, max: 1, prepare: false, statementTimeoutMs: 30_000, name: storeName({ url }) }
+  const { urls } = readPostgresAddress(url)
+  const options = { urls, max: 1, prepare: false, statementTimeoutMs: 30_000, name: storeName({ url }) }
   const connection = connect(options)
   try {
     const version = await versionOf(connection.api.ask, quotedSchema(schema))

@@ -17,9 +17,11 @@ export function alikeValues(settlements: readonly Settlement[]): Value[] | null 
     hasSucceeded(one) && one.verdict.result === result && one.fence === fence && one.workerId === workerId
   if (!settlements.every(isAlike)) return null
   const ids = settlements.map(({ id }) => id)
+  const claims = settlements.map(({ claimId }) => claimId)
+  if (!claims.every((claim) => claim !== null)) return null
   // Of two with one id, the second must be refused.
   if (new Set(ids).size < ids.length) return null
-  return [uuids(ids), fence, toJsonText(result, { what: 'result' }), workerId, ids.length]
+  return [uuids(ids), fence, toJsonText(result, { what: 'result' }), workerId, ids.length, uuids(claims)]
 }
 
 const hasSucceeded = (one: Settlement): one is Succeeded =>
@@ -28,6 +30,7 @@ const hasSucceeded = (one: Settlement): one is Succeeded =>
 const MOVED = RUN_COLUMNS.filter((column) => !['state', 'lease_until', 'error'].includes(column))
 
 /**
+ * `is true` keeps the server from joining the claims, which it would do by comparing each run with each of them; it hashes them instead.
  * Which were refused is looked for only where fewer were ended than given. The list of those to end is one that the planner
  * cannot look into: a plan for one run would seem cheaper than one for any number, and be made anew each time.
  */
@@ -37,6 +40,7 @@ with clock as materialized (select ${schema}.now_at() as now),
 gone as (
   delete from ${schema}.runs r
   where r.id = any((select $1::uuid[])::uuid[]) and r.fence = $2::bigint and r.state = 'running'
+    and ((r.id, r.claim_id) in (select given.id, given.claim from unnest($1::uuid[], $6::uuid[]) as given (id, claim))) is true
   returning ${MOVED.map((column) => `r.${column}`).join(', ')}
 ),
 finished as (

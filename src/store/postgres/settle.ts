@@ -1,6 +1,7 @@
 /** Ends grants in Postgres: moves finished runs to history, returns others to the queue, and refuses what carries an old fence. */
 import { toJsonText } from '../../json.ts'
 import type { ClaimStore, Settlement } from '../contract/claims.ts'
+import { createWriteBegun } from './begun.ts'
 import type { Parts } from './parts.ts'
 import { grantedTo, progressText, RUN_COLUMNS, spanOf } from './rows.ts'
 import { alikeValues, finishAlikeStatement } from './settle-alike.ts'
@@ -15,7 +16,8 @@ type Numbered<Kind> = Settlement & {
 export function createSettle({ connection, wake, vacuum, schema }: Parts): ClaimStore['settle'] {
   const [finish, again] = [finishStatement(schema), againStatement(schema)]
   const finishAlike = finishAlikeStatement(schema)
-  return async (settlements) => {
+  const writeBegun = createWriteBegun(connection, schema)
+  const settle: ClaimStore['settle'] = async (settlements) => {
     const alike = alikeValues(settlements)
     if (alike) {
       const refused = new Set((await connection.hot.ask<{ id: string }>(finishAlike, alike)).map(({ id }) => id))
@@ -43,6 +45,11 @@ export function createSettle({ connection, wake, vacuum, schema }: Parts): Claim
     if (queues.length > 0) wake.tell({ kind: 'runs', queues })
     return answers
   }
+  return async (settlements, begun = []) => {
+    if (begun.length === 0) return settle(settlements)
+    const [answers] = await Promise.all([settle(settlements), writeBegun(begun)])
+    return answers
+  }
 }
 
 interface AgainRow {
@@ -58,6 +65,7 @@ const grantValues = (list: readonly (Settlement & { n: number })[]): Value[] => 
   plain(list.map(({ n }) => n)),
   plain(list.map(({ id }) => id)),
   plain(list.map(({ fence }) => fence)),
+  plain(list.map(({ claimId }) => claimId)),
   texts(list.map(({ workerId }) => workerId)),
   plain(list.map(({ onlyExpired }) => onlyExpired === true)),
   texts(list.map(({ progress }) => progressText(progress))),
@@ -67,7 +75,9 @@ export const finalValues = (list: readonly Numbered<'final'>[]): Value[] => [
   ...grantValues(list),
   texts(list.map(({ verdict }) => verdict.state)),
   texts(
-    list.map(({ verdict }) => (verdict.state === 'succeeded' ? toJsonText(verdict.result, { what: 'result' }) : null)),
+    list.map(({ verdict }) =>
+      'result' in verdict && verdict.result !== undefined ? toJsonText(verdict.result, { what: 'result' }) : null,
+    ),
   ),
   texts(list.map(({ verdict }) => (verdict.state === 'failed' ? toJsonText(verdict.error, { what: 'error' }) : null))),
 ]
@@ -75,15 +85,24 @@ export const finalValues = (list: readonly Numbered<'final'>[]): Value[] => [
 export const againValues = (list: readonly Numbered<'again'>[]): Value[] => [
   ...grantValues(list),
   plain(list.map(({ verdict }) => verdict.delayMs)),
+  plain(list.map(({ verdict }) => verdict.keepsDue === true)),
   texts(list.map(({ verdict }) => verdict.reason)),
   plain(list.map(({ verdict }) => verdict.counts)),
   texts(list.map(({ verdict }) => (verdict.error ? toJsonText(verdict.error, { what: 'error' }) : null))),
 ]
 
-const GRANT = { n: 'int', id: 'uuid', fence: 'bigint', worker: 'text', only_expired: 'boolean', progress: 'text' }
+const GRANT = {
+  n: 'int',
+  id: 'uuid',
+  fence: 'bigint',
+  claim: 'uuid',
+  worker: 'text',
+  only_expired: 'boolean',
+  progress: 'text',
+}
 
 /**
- * The condition of every settlement: the fence keeps a worker that lost its lease from settling another's attempt, and the
+ * The condition of every settlement: fence and claim keep a worker that lost its lease from settling another's attempt, and the
  * reaper comes only when the lease has ended.
  */
 const GRANTED = `${grantedTo('g')} and (not g.only_expired or r.lease_until <= (select now from clock))`
@@ -100,8 +119,8 @@ noted as (
 )`
 
 const FINAL_VERDICT = `jsonb_build_object('kind', 'final', 'state', g.state)
-    || case g.state when 'succeeded' then jsonb_build_object('result', g.result::jsonb)
-      when 'failed' then jsonb_build_object('error', g.error::jsonb) else '{}' end`
+    || case when g.error is not null then jsonb_build_object('error', g.error::jsonb)
+      when g.result is not null then jsonb_build_object('result', g.result::jsonb) else '{}' end`
 
 const MOVED = RUN_COLUMNS.filter((column) => !['state', 'lease_until', 'progress', 'error'].includes(column))
 
@@ -129,11 +148,12 @@ const AGAIN_VERDICT = `jsonb_build_object('kind', 'again', 'delayMs', g.delay, '
 export const againStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
-given as materialized (${rowsOf({ ...GRANT, delay: 'float8', reason: 'text', counts: 'boolean', error: 'text' })}),
+given as materialized (${rowsOf({ ...GRANT, delay: 'float8', keeps_due: 'boolean', reason: 'text', counts: 'boolean', error: 'text' })}),
 back as (
   update ${schema}.runs r
-  set state = 'pending', due_at = (select now from clock) + ${spanOf('case when r.cancel_requested then 0 else g.delay end')},
-    attempt = r.attempt - case when g.counts then 0 else 1 end, worker_id = null, lease_until = null, kept = false,
+  set state = 'pending', due_at = case when g.keeps_due and not r.cancel_requested then r.due_at
+      else (select now from clock) + ${spanOf('case when r.cancel_requested then 0 else g.delay end')} end,
+    attempt = r.attempt - case when g.counts then 0 else 1 end, worker_id = null, claim_id = null, lease_until = null, kept = false,
     turn = r.turn or ${inTurn(schema, { workspace: 'r.workspace', queue: 'r.queue' })},
     progress = coalesce(g.progress::jsonb, r.progress), error = coalesce(g.error::jsonb, r.error)
   from given g

@@ -1,6 +1,7 @@
 /** A statement with its name, and lists as array literals; what the statements say stands with the verbs. */
 import { createHash } from 'node:crypto'
 import type { Executor } from '../contract/executor.ts'
+import { failureOf } from './failure.ts'
 
 export interface Statement {
   readonly text: string
@@ -32,8 +33,13 @@ export const patient = (text: string): Statement => ({ text, patient: true })
 /** Asks inside the caller's own transaction. */
 export const within =
   (tx: Executor): Ask =>
-  async <Row>({ text }: Statement, values: readonly Value[]) =>
-    (await tx.query(text, [...values])).rows as Row[]
+  async <Row>({ text }: Statement, values: readonly Value[]) => {
+    try {
+      return (await tx.query(text, [...values])).rows as Row[]
+    } catch (error) {
+      throw failureOf(error, 'the database of your transaction')
+    }
+  }
 
 /*
  * Lists travel as the text of an array (`$1::text::uuid[]` on the other side): every driver a caller's transaction may

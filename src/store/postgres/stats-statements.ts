@@ -55,12 +55,14 @@ export const endedStatement = (
     )`
   return unprepared(`
 select ${msOf('stretch')} as at, workspace, job, queue, state, lateness, duration, count(*) as count,
-  sum(attempt) as attempts, coalesce(sum(ms), 0) as "durationMs", count(*) filter (where doubled) as doubled
+  sum(attempt) as attempts, coalesce(sum(ms), 0) as "durationMs", coalesce(max(ms), 0) as "durationMaxMs",
+  greatest(coalesce(max(late_ms), 0), 0) as "latenessMaxMs", count(*) filter (where doubled) as doubled
 from (
   select ${STRETCH('h.finished_at')} as stretch, h.workspace, h.job, h.queue, h.state, h.attempt,
     ${classOf('(h.started_at - h.due_at)', LATENESS_BOUNDS)} as lateness,
     ${classOf('(h.finished_at - h.started_at)', DURATION_BOUNDS)} as duration,
-    ${msOf('(h.finished_at - h.started_at)')} as ms, ${doubled ? another : 'false'} as doubled
+    ${msOf('(h.finished_at - h.started_at)')} as ms, ${msOf('(h.started_at - h.due_at)')} as late_ms,
+    ${doubled ? another : 'false'} as doubled
   from ${schema}.history h where ${between('h.finished_at')} ${inScope(scope, 'h')}
 ) h
 group by stretch, workspace, job, queue, state, lateness, duration`)
@@ -68,7 +70,7 @@ group by stretch, workspace, job, queue, state, lateness, duration`)
 
 const PASSED = `
 select ${msOf(STRETCH('n.recorded_at'))} as at, s.workspace, s.job, s.queue, n.state, sum(n.count) as count, 0 as attempts,
-  0 as doubled, 0 as "durationMs", null as lateness, null as duration`
+  0 as doubled, 0 as "durationMs", 0 as "durationMaxMs", 0 as "latenessMaxMs", null as lateness, null as duration`
 const PASSED_BY = 'group by 1, s.workspace, s.job, s.queue, n.state'
 
 /** Occurrences that became no run, as far as they were not counted yet. */

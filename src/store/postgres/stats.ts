@@ -5,6 +5,7 @@ import {
   type Ended,
   FRESH_MS,
   hasAnything,
+  type KeptSums,
   keptOf,
   MAX_STRETCHES,
   overBy,
@@ -90,7 +91,7 @@ export function createStats(connection: Connection, schema: string): StatsStore 
       }),
     async read(scope, { fromAt, toAt }) {
       const { now, until } = await lookAt(connection.api.ask)
-      const kept = await connection.api.ask<{ at: number; data: Omit<Stats, 'at'> }>(read, [fromAt, toAt, scope])
+      const kept = await connection.api.ask<{ at: number; data: KeptSums }>(read, [fromAt, toAt, scope])
       const known = kept.map(({ at, data }) => statsOf(at, data))
       // Whole stretches, as many as begin within the span.
       const from = Math.max(firstIn(fromAt), until ?? 0, stretchAt(now) - FRESH_MS)

@@ -2,19 +2,24 @@
 import { didYouMean } from '../../did-you-mean.ts'
 import { EverytickError } from '../../errors.ts'
 import { systemClock } from '../../time/clock.ts'
+import { postgresAddress, readPostgresAddress } from '../address-text.ts'
+import type { FailoverStore } from '../contract/failovers.ts'
 import type { Store } from '../contract/store.ts'
 import { createApps } from './apps.ts'
 import { createAuditLog } from './audit-log.ts'
 import { createBackfills } from './backfills.ts'
 import { createClaims } from './claims.ts'
-import { connect, type Pool } from './connection.ts'
+import type { Pool } from './client.ts'
+import { connect } from './connection.ts'
 import { createDocuments } from './documents.ts'
+import { createServerGate } from './failovers.ts'
 import { createFeed } from './feed.ts'
 import { createHistory } from './history.ts'
 import { createLanes } from './lanes.ts'
 import { createLocks } from './locks.ts'
 import { createLogs } from './logs.ts'
 import { migrate, migrationSql, quotedSchema } from './migrate.ts'
+import { createMonitoring } from './monitoring.ts'
 import { createPlanning } from './planning.ts'
 import { createQueues } from './queues.ts'
 import { msOf } from './rows.ts'
@@ -29,7 +34,7 @@ import { createWake } from './wake.ts'
 import { createWorkers } from './workers.ts'
 
 export interface PostgresOptions {
-  /** `postgres://user:password@host:5432/database`. */
+  /** `postgres://user:password@host:5432/database`; several hosts are tried in turn, and `?schema=…&prepare=false&listen=false&max=10` is understood. */
   readonly url?: string
   /** A pool of the caller's own instead; it is not closed with the store. */
   readonly pool?: Pool
@@ -56,13 +61,25 @@ const KNOWN = ['url', 'pool', 'schema', 'migrate', 'max', 'listen', 'prepare', '
 
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
   checkOptions(options)
-  const { schema = 'everytick', max = 6, prepare = true, listen = true, statementTimeoutMs = 30_000 } = options
+  const { pool, url } = options
+  const places = url === undefined ? null : readPostgresAddress(url)
+  const {
+    schema = 'everytick',
+    max = 6,
+    prepare = true,
+    listen = true,
+    statementTimeoutMs = 30_000,
+  } = { ...places?.settings, ...defined(options) }
   const quoted = quotedSchema(schema)
   const name = storeName(options)
-  const { url, pool } = options
-  const connection = connect({ max, prepare, statementTimeoutMs, name, ...(pool ? { pool } : { url: url! }) })
+  const gate = createServerGate({ name, clock: systemClock })
+  const where = pool ? { pool } : { urls: places!.urls }
+  const connection = connect({ max, prepare, statementTimeoutMs, name, gate, ...where })
+  let failovers: FailoverStore
   try {
-    await migrate(connection, { schema: quoted, migrate: options.migrate ?? true, name })
+    const address = url === undefined ? '<address>' : postgresAddress(url, schema)
+    await migrate(connection, { schema: quoted, migrate: options.migrate ?? true, name, address })
+    failovers = await gate.watch(connection, quoted)
   } catch (error) {
     await connection.close()
     throw error
@@ -86,11 +103,13 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     history: createHistory(connection, quoted),
     locks: createLocks(connection, quoted),
     workers: createWorkers(connection, quoted),
+    failovers,
     documents: createDocuments(connection, quoted),
     auditLog: createAuditLog(connection, quoted),
     logs: createLogs(connection, quoted),
     feed: createFeed(connection, quoted),
     stats: createStats(connection, quoted),
+    monitoring: createMonitoring(connection, quoted),
     upkeep: createUpkeep(connection, quoted),
     wake,
     now: async () => (await connection.hot.ask<{ now: number }>(clock, []))[0]!.now,
@@ -124,10 +143,11 @@ function checkOptions(options: PostgresOptions): void {
 /** For people, and so without the password. */
 export function storeName({ url, pool }: Pick<PostgresOptions, 'url' | 'pool'>): string {
   if (pool) return 'postgres (a pool of the app)'
-  if (!URL.canParse(url!) || !/^postgres(?:ql)?:$/.test(new URL(url!).protocol))
-    throw new EverytickError('STORE_URL_INVALID', 'the address of the Postgres store cannot be read', {
-      hint: 'write it like postgres://user:password@host:5432/database, with special characters percent-encoded',
-    })
-  const { username, host, pathname } = new URL(url!)
-  return `postgres ${username ? `${decodeURIComponent(username)}@` : ''}${host || 'localhost'}${pathname}`
+  const { urls, hosts } = readPostgresAddress(url!)
+  const { username, pathname } = new URL(urls[0])
+  return `postgres ${username ? `${decodeURIComponent(username)}@` : ''}${hosts || 'localhost'}${pathname}`
 }
+
+/** An option that is given as undefined is not given. */
+const defined = (options: PostgresOptions): PostgresOptions =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))

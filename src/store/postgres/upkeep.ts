@@ -1,6 +1,8 @@
 /** Forgetting in Postgres: whole days of history, journal and logs at once, everything else in bounded steps. */
-import type { Retention, UpkeepStore } from '../contract/upkeep.ts'
+import type { Forgotten, Retention, UpkeepStore } from '../contract/upkeep.ts'
+import { createTally } from '../forgotten-tally.ts'
 import type { Connection } from './connection.ts'
+import { createEndedSchedules, LOOK_ROWS as ENDED_ROWS } from './ended-schedules.ts'
 import { createHealth } from './health.ts'
 import { createPartitions, type Partitioned } from './partitions.ts'
 import { removeStatement } from './remove.ts'
@@ -20,6 +22,7 @@ interface Orphan {
 }
 
 interface Shelf {
+  readonly kind: Forgotten
   readonly table: string
   /** When the row began to age; indexed, except where there are few. */
   readonly age: string
@@ -28,22 +31,28 @@ interface Shelf {
 
 /** What goes row by row: the small tables, and days for which nobody had made a partition. */
 const SHELVES: readonly Shelf[] = [
-  { table: 'history_default', age: 'finished_at', keepMs: ({ historyMs }) => historyMs },
-  { table: 'journal_default', age: 'at', keepMs: ({ journalMs }) => journalMs },
-  { table: 'non_runs', age: 'recorded_at', keepMs: ({ journalMs }) => journalMs },
-  { table: 'revisions', age: 'at', keepMs: ({ journalMs }) => journalMs },
-  { table: 'backfills', age: 'finished_at', keepMs: ({ journalMs }) => journalMs },
-  { table: 'idempotency', age: 'created_at', keepMs: ({ idempotencyMs }) => idempotencyMs },
-  { table: 'workers', age: 'seen_at', keepMs: ({ workersMs }) => workersMs },
-  { table: 'documents', age: 'expires_at', keepMs: () => 0 },
-  { table: 'stats', age: 'bucket_at', keepMs: () => STATS_KEEP_MS },
-  { table: 'logs_default', age: 'stored_at', keepMs: ({ historyMs }) => historyMs },
+  { kind: 'runs', table: 'history_default', age: 'finished_at', keepMs: ({ historyMs }) => historyMs },
+  { kind: 'journal', table: 'journal_default', age: 'at', keepMs: ({ journalMs }) => journalMs },
+  { kind: 'nonRuns', table: 'non_runs', age: 'recorded_at', keepMs: ({ journalMs }) => journalMs },
+  { kind: 'deletedRuns', table: 'deleted_runs', age: 'deleted_at', keepMs: ({ journalMs }) => journalMs },
+  { kind: 'revisions', table: 'revisions', age: 'at', keepMs: ({ journalMs }) => journalMs },
+  { kind: 'backfills', table: 'backfills', age: 'finished_at', keepMs: ({ journalMs }) => journalMs },
+  { kind: 'idempotencyKeys', table: 'idempotency', age: 'created_at', keepMs: ({ idempotencyMs }) => idempotencyMs },
+  { kind: 'workers', table: 'workers', age: 'seen_at', keepMs: ({ workersMs }) => workersMs },
+  { kind: 'documents', table: 'documents', age: 'expires_at', keepMs: () => 0 },
+  { kind: 'stats', table: 'stats', age: 'bucket_at', keepMs: () => STATS_KEEP_MS },
+  { kind: 'logs', table: 'logs_default', age: 'stored_at', keepMs: ({ historyMs }) => historyMs },
 ]
 
 export function createUpkeep(connection: Connection, schema: string): UpkeepStore {
   const partitions = createPartitions(connection, schema)
   const rewatch = createRewatch(connection, schema)
-  const sweeps = SHELVES.map((shelf) => ({ keepMs: shelf.keepMs, statement: sweepStatement(schema, shelf) }))
+  const schedules = createEndedSchedules(connection, schema)
+  const shelves = SHELVES.map((shelf) => ({
+    ...{ kind: shelf.kind, keepMs: shelf.keepMs },
+    ...{ sweep: sweepStatement(schema, shelf), overdue: overdueStatement(schema, shelf) },
+  }))
+  const overdueOrphans = overdueOrphansStatement(schema)
   const [orphans, lock, remove] = [orphansStatement(schema), lockStatement(schema), removeStatement(schema)]
 
   /** Looks again when they are locked: somebody may have taken one up. */
@@ -60,32 +69,61 @@ export function createUpkeep(connection: Connection, schema: string): UpkeepStor
   }
 
   return {
+    pool: () => connection.usage(),
     health: createHealth(connection, schema),
     async tidy(retention) {
-      let removed = 0
+      const tally = createTally()
       let more = false
-      const days: readonly (readonly [Partitioned, number])[] = [
-        ['history', retention.historyMs],
-        ['journal', retention.journalMs],
-        ['logs', retention.historyMs],
-      ]
-      for (const [table, keepMs] of days) {
+      for (const [kind, table, keepMs] of daysOf(retention)) {
         await partitions.makeAhead(table)
         const dropped = await partitions.dropOldest(table, keepMs)
-        removed += dropped.rows
+        tally.add(kind, dropped.rows)
         more ||= dropped.more
       }
-      for (const { keepMs, statement } of sweeps) {
-        const [swept] = await connection.api.ask<{ rows: number }>(statement, [keepMs(retention)])
-        removed += swept!.rows
+      for (const { kind, keepMs, sweep } of shelves) {
+        const [swept] = await connection.api.ask<{ rows: number }>(sweep, [keepMs(retention)])
+        tally.add(kind, swept!.rows)
         more ||= swept!.rows === STEP_ROWS
       }
       await rewatch()
       const orphans = await removeOrphans(retention.orphansMs)
-      return { removed: removed + orphans, more: more || orphans === STEP_ORPHANS }
+      const ended = retention.endedMs === null ? 0 : await schedules.remove(retention.endedMs)
+      tally.add('orphans', orphans)
+      tally.add('endedSchedules', ended)
+      more ||= orphans === STEP_ORPHANS || ended === ENDED_ROWS
+      return { removed: tally.removed, counts: tally.counts, more }
+    },
+    async overdue(retention) {
+      const tally = createTally()
+      const count = async (kind: Forgotten, statement: Statement, keepMs: number): Promise<void> => {
+        const [found] = await connection.api.ask<{ rows: number }>(statement, [keepMs])
+        tally.add(kind, found!.rows)
+      }
+      for (const [kind, table, keepMs] of daysOf(retention)) tally.add(kind, await partitions.countOver(table, keepMs))
+      for (const { kind, keepMs, overdue } of shelves) await count(kind, overdue, keepMs(retention))
+      await count('orphans', overdueOrphans, retention.orphansMs)
+      if (retention.endedMs !== null) tally.add('endedSchedules', await schedules.count(retention.endedMs))
+      return tally.counts
     },
   }
 }
+
+/** What goes by whole days. */
+const daysOf = (retention: Retention): readonly (readonly [Forgotten, Partitioned, keepMs: number])[] => [
+  ['runs', 'history', retention.historyMs],
+  ['journal', 'journal', retention.journalMs],
+  ['logs', 'logs', retention.historyMs],
+]
+
+const overdueStatement = (schema: string, { table, age }: Shelf): Statement =>
+  prepared(`
+select count(*) as rows from ${schema}.${table}
+where ${age} < (select ${schema}.now_at()) - ${spanOf('$1::float8')}`)
+
+const overdueOrphansStatement = (schema: string): Statement =>
+  prepared(`
+select count(*) as rows from ${schema}.schedules
+where pause ->> 'by' = 'sync' and (pause ->> 'at')::float8 < ${msOf(`(select ${schema}.now_at())`)} - $1::float8`)
 
 const sweepStatement = (schema: string, { table, age }: Shelf): Statement =>
   prepared(`

@@ -74,7 +74,7 @@ describe('in a database', () => {
   /** Tells what it asked for, and when it has asked for nothing more. */
   const watched = (url = database.url) => {
     const connection = connect({
-      url,
+      urls: [url],
       max: 2,
       prepare: true,
       statementTimeoutMs: 10_000,
@@ -152,7 +152,9 @@ describe('in a database', () => {
       await store.runs.enqueue(Array.from({ length: 5000 }, () => newRun({ queue: 'busy' })))
       const wanted = [{ queue: 'busy', limit: 5000, fair: false }]
       const { runs } = await store.claims.claim({ workerId: 'w', leaseMs: 60_000, wanted })
-      await store.claims.settle(runs.map(({ id, fence }) => ({ id, fence, workerId: 'w', verdict: SUCCEEDED })))
+      await store.claims.settle(
+        runs.map(({ id, fence, claimId }) => ({ id, fence, claimId, workerId: 'w', verdict: SUCCEEDED })),
+      )
     }
     for (let rounds = 0; rounds < 60 && (await cleared()) === before; rounds++) await round()
     expect(await cleared()).toBeGreaterThan(before)

@@ -1,7 +1,7 @@
 /** Backfills as rows of SQLite: made, stepped on only from the version that was seen, and ended; the next step is decided by `plan/backfill.ts`. */
 import { type Json, toJsonText } from '../../json.ts'
 import type { Clock } from '../../time/clock.ts'
-import type { Backfill, BackfillProgress, BackfillStore, NewBackfill } from '../contract/backfills.ts'
+import type { Backfill, BackfillFilter, BackfillProgress, BackfillStore, NewBackfill } from '../contract/backfills.ts'
 import type { Connection } from './connection.ts'
 import type { Value } from './driver.ts'
 import { enqueueAll, readRuns } from './enqueue.ts'
@@ -58,7 +58,7 @@ export function backfillStore(connection: Connection, clock: Clock, wake: Wake):
       const advanced = await connection.write(() => {
         const finishedAt = state === 'running' ? null : now
         if (connection.run(ADVANCE, words, state, finishedAt, id, version) === 0) return false
-        play(connection, enqueueAll(ready, { now }))
+        play(connection, enqueueAll(ready, now))
         return true
       }, 1 + ready.length)
       if (advanced && runs.length > 0) wake.hint({ kind: 'runs', queues: [...new Set(runs.map(({ queue }) => queue))] })
@@ -79,17 +79,19 @@ function insertOf(backfill: NewBackfill, now: number): Step {
   return { text: INSERT, values: [id, scheduleId, ...who, ...what, now] }
 }
 
-export function backfillsOf(filter: Parameters<BackfillStore['list']>[0]): { text: string; values: Value[] } {
-  const { scheduleId, state, limit } = filter
-  const conditions = [
-    ...(scheduleId === undefined ? [] : ['schedule_id = ?']),
-    // In the index's own words, since SQLite does not look into a parameter to find that it applies.
-    ...(state === undefined ? [] : [state === 'running' ? "state = 'running'" : 'state = ?']),
-  ]
-  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`
-  const values = [...(scheduleId === undefined ? [] : [scheduleId]), ...(!state || state === 'running' ? [] : [state])]
-  const text = `select ${COLUMNS} from everytick_backfills ${where} order by created_at desc, id desc limit ?`
-  return { text, values: [...values, limit] }
+export function backfillsOf(filter: BackfillFilter): { text: string; values: Value[] } {
+  const { scheduleId, workspace, state, ids, limit } = filter
+  const asked: [condition: string, ...values: Value[]][] = []
+  if (scheduleId !== undefined) asked.push(['schedule_id = ?', scheduleId])
+  if (workspace !== undefined) asked.push(['workspace = ?', workspace])
+  // In the index's own words, since SQLite does not look into a parameter to find that it applies.
+  if (state !== undefined) asked.push(state === 'running' ? ["state = 'running'"] : ['state = ?', state])
+  if (ids !== undefined) asked.push(['id >= ?', ids.from])
+  if (ids?.before !== undefined) asked.push(['id < ?', ids.before])
+  const where = asked.length === 0 ? '' : `where ${asked.map(([condition]) => condition).join(' and ')}`
+  const order = ids === undefined ? 'created_at desc, id desc' : 'id desc'
+  const text = `select ${COLUMNS} from everytick_backfills ${where} order by ${order} limit ?`
+  return { text, values: [...asked.flatMap(([, ...values]) => values), limit] }
 }
 
 function backfillOf(row: BackfillRow): Backfill {

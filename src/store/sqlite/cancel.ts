@@ -7,13 +7,14 @@ import { journal } from './journal.ts'
 import { NOBODY } from './run-rows.ts'
 
 const FIND = `
-  select state, fence, worker_id, cancel_requested from everytick_runs where id = ?
-  union all select state, fence, worker_id, cancel_requested from everytick_history where id = ?`
+  select state, fence, claim_id, worker_id, cancel_requested from everytick_runs where id = ?
+  union all select state, fence, null, worker_id, cancel_requested from everytick_history where id = ?`
 const REQUEST_CANCEL = `update everytick_runs set cancel_requested = 1 where id = ?`
 
 interface Found {
   readonly state: RunState
   readonly fence: number
+  readonly claim_id: string | null
   readonly worker_id: string | null
   readonly cancel_requested: number
 }
@@ -27,6 +28,6 @@ export function cancel(connection: Connection, id: string, { at, by }: { at: num
   // Where nobody is at work, there is nobody to tell.
   if (run.state === 'running' && run.worker_id !== NOBODY) return 'cancelling'
   const end = { from: run.state, leaseBy: ANY_LEASE, state: 'cancelled', at, progress: null } as const
-  finish(connection, [{ id, fence: run.fence, words: null }], end)
+  finish(connection, [{ id, fence: run.fence, claimId: run.claim_id, words: null }], end)
   return 'cancelled'
 }

@@ -1,6 +1,7 @@
 /** Grants in SQLite: who gets which due run, and for how long; the end of a grant is `settle.ts`. */
 import type { Clock } from '../../time/clock.ts'
 import type { ClaimStore } from '../contract/claims.ts'
+import { withBegun, writeBegun } from './begun.ts'
 import type { Connection } from './connection.ts'
 import { claim, lookAhead } from './grant.ts'
 import { LIVE_RUN, NOBODY, type RunRow, runOf } from './run-rows.ts'
@@ -9,11 +10,11 @@ import type { Wake } from './wake.ts'
 
 const RENEW = `
   update everytick_runs set lease_until = max(lease_until, ?), progress = coalesce(?, progress)
-  where id = ? and fence = ? and state = 'running' and worker_id <> '${NOBODY}'
+  where id = ? and fence = ? and claim_id is ? and state = 'running' and worker_id <> '${NOBODY}'
   returning cancel_requested`
 const HAND_OVER = `
   update everytick_runs set worker_id = '${NOBODY}', lease_until = ?
-  where id = ? and state = 'running' and fence = ? and cancel_requested = 0`
+  where id = ? and state = 'running' and fence = ? and claim_id is ? and cancel_requested = 0`
 export const EXPIRED = `
   select ${LIVE_RUN} from everytick_runs where state = 'running' and lease_until <= ? order by lease_until limit ?`
 
@@ -24,27 +25,31 @@ export function claimStore(connection: Connection, clock: Clock, wake: Wake): Cl
       const { now, isDue, nextDueAt } = await connection.read(() => lookAhead(connection, request, clock))
       if (!isDue) return { now, runs: [], nextDueAt, turns: {} }
       const rows = request.wanted.reduce((sum, { limit }) => sum + limit, 0)
-      return connection.writeSteps(() => claim(connection, request, clock), rows)
+      return connection.write(() => claim(connection, request, clock), rows)
     },
-    async renew(leaseMs, grants) {
-      const renewals = grants.map(({ id, fence, progress }) => ({ id, fence, progress: progressText(progress) }))
-      if (renewals.length === 0) return { now: clock.now(), lost: [], cancelling: [] }
+    async renew(leaseMs, grants, begun = []) {
+      const renewals = grants.map(({ progress, ...grant }) => ({ ...grant, progress: progressText(progress) }))
+      if (renewals.length + begun.length === 0) return { now: clock.now(), lost: [], cancelling: [] }
       return connection.write(() => {
         const now = clock.now()
+        writeBegun(connection, begun)
         const [lost, cancelling]: [string[], string[]] = [[], []]
-        for (const { id, fence, progress } of renewals) {
-          const [row] = connection.all<{ cancel_requested: number }>(RENEW, now + leaseMs, progress, id, fence)
+        for (const { id, fence, claimId, progress } of renewals) {
+          const [row] = connection.all<{ cancel_requested: number }>(RENEW, now + leaseMs, progress, id, fence, claimId)
           if (row === undefined) lost.push(id)
           else if (row.cancel_requested === 1) cancelling.push(id)
         }
         return { now, lost, cancelling }
-      }, renewals.length)
+      }, renewals.length + begun.length)
     },
-    async settle(settlements) {
+    async settle(settlements, begun = []) {
       if (settlements.length === 0) return []
       const ready = settlements.map(readSettlement)
       const queues = new Set<string>()
-      const settle = () => settleAll(connection, ready, { now: clock.now(), queues })
+      const settle = () => {
+        writeBegun(connection, begun)
+        return settleAll(connection, ready, { now: clock.now(), queues })
+      }
       const answers = await connection.write(settle, ready.length)
       if (queues.size > 0) wake.hint({ kind: 'runs', queues: [...queues] })
       return answers
@@ -53,14 +58,16 @@ export function claimStore(connection: Connection, clock: Clock, wake: Wake): Cl
       if (grants.length === 0) return []
       return connection.write(() => {
         const until = clock.now() + waitMs
-        return grants.map(({ id, fence }) =>
-          connection.run(HAND_OVER, until, id, fence) === 1 ? 'accepted' : 'refused',
+        return grants.map(({ id, fence, claimId }) =>
+          connection.run(HAND_OVER, until, id, fence, claimId) === 1 ? 'accepted' : 'refused',
         )
       }, grants.length)
     },
     async expired(limit) {
-      const rows = await connection.read(() => connection.all<RunRow>(EXPIRED, clock.now(), limit))
-      return rows.map(runOf)
+      return connection.read(() => {
+        const runs = connection.all<RunRow>(EXPIRED, clock.now(), limit).map(runOf)
+        return runs.length === 0 ? [] : withBegun(connection, runs)
+      })
     },
   }
 }

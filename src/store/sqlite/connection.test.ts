@@ -94,6 +94,22 @@ describe('a connection', () => {
     expect(notes()).toEqual(texts('kept'))
   })
 
+  it('says that the disk is full, keeps what was written before, and writes again when there is space', async () => {
+    await connection.write(() => connection.run(NOTE, 'kept'))
+    const pages = connection.all<{ page_count: number }>('pragma page_count')[0]!.page_count
+    connection.exec(`pragma max_page_count = ${pages}`)
+    const large = (text: string): Promise<number> =>
+      connection.write(() => connection.run(NOTE, text + 'x'.repeat(100_000)))
+    const full = { code: 'STORE_FULL', message: expect.stringContaining(path), hint: expect.stringContaining('free') }
+    await expect(large('alone')).rejects.toMatchObject(full)
+    // In one transaction with others, too: none of them may be blamed on anything else.
+    const answers = await Promise.allSettled([large('a'), large('b')])
+    for (const answer of answers) expect(answer).toMatchObject({ status: 'rejected', reason: full })
+    expect(notes()).toEqual(texts('kept'))
+    connection.exec(`pragma max_page_count = ${pages + 1000}`)
+    expect(await large('later')).toBe(1)
+  })
+
   it('waits for another writer without holding up the event loop, and then writes', async () => {
     other.exec('begin immediate')
     const write = connection.write(() => connection.run(NOTE, 'ours'))
@@ -136,11 +152,19 @@ describe('a connection', () => {
 
   it('names the file it cannot open, or that is no database', async () => {
     const nowhere = join(folder, 'no', 'such', 'place.db')
-    const missing = { code: 'STORE_UNREACHABLE', message: expect.stringContaining(nowhere) }
+    const missing = {
+      code: 'STORE_MISSING',
+      message: expect.stringContaining(nowhere),
+      hint: expect.stringMatching(/create it/),
+    }
     await expect(connect({ path: nowhere, busyTimeoutMs: 1 })).rejects.toMatchObject(missing)
     const letter = join(folder, 'letter.txt')
     writeFileSync(letter, 'Dear reader, this is no database, and it is long enough to look like one. '.repeat(100))
-    const strange = { code: 'STORE_UNREACHABLE', message: expect.stringContaining(letter) }
+    const strange = {
+      code: 'STORE_UNUSABLE',
+      message: expect.stringContaining(letter),
+      hint: expect.stringMatching(/path/),
+    }
     await expect(connect({ path: letter, busyTimeoutMs: 1 })).rejects.toMatchObject(strange)
   })
 })

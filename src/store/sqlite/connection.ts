@@ -77,12 +77,6 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   const connection = connectionOn(database, options)
   try {
     await connection.read(() => database.exec(PRAGMAS))
-    const [mode] = await connection.read(() => connection.all<{ journal_mode: string }>('pragma journal_mode = wal'))
-    if (mode?.journal_mode !== 'wal' && mode?.journal_mode !== 'memory') {
-      throw new EverytickError('STORE_UNREACHABLE', `${options.path} cannot have a write-ahead log`, {
-        hint: 'keep the file on a local disk',
-      })
-    }
   } catch (error) {
     database.close()
     throw error
@@ -99,6 +93,7 @@ function connectionOn(database: Database, options: ConnectionOptions): Connectio
   let open: Promise<void> | undefined
   let underWay = 0
   let closed = false
+  let hasWal = false
 
   const statement = (text: string): PreparedStatement => {
     let found = prepared.get(text)
@@ -123,11 +118,31 @@ function connectionOn(database: Database, options: ConnectionOptions): Connectio
     }
   }
 
+  /** Before the first write rather than at the opening: the change is kept in the file, and reading must not change a file. */
+  function useWal(): void {
+    if (hasWal) return
+    const [row] = database.prepare('pragma journal_mode = wal').all() as { journal_mode: string }[]
+    hasWal = row?.journal_mode === 'wal' || row?.journal_mode === 'memory'
+    if (hasWal) return
+    throw new EverytickError('STORE_UNREACHABLE', `${options.path} cannot have a write-ahead log`, {
+      hint: 'keep the file on a local disk',
+    })
+  }
+
   function rollBack(): void {
     try {
       database.exec('rollback')
     } catch {
       // SQLite has rolled back by itself, as it does when the disk is full.
+    }
+  }
+
+  /** A full disk may have undone the whole transaction: then there is no savepoint, and the first error is the one to show. */
+  function undoOne(error: unknown): void {
+    try {
+      database.exec('rollback to one; release one')
+    } catch {
+      throw error
     }
   }
 
@@ -155,7 +170,7 @@ function connectionOn(database: Database, options: ConnectionOptions): Connectio
       database.exec('release one')
       return () => resolve(value as never)
     } catch (error) {
-      database.exec('rollback to one; release one')
+      undoOne(error)
       return () => reject(refusal(error))
     }
   }
@@ -190,6 +205,7 @@ function connectionOn(database: Database, options: ConnectionOptions): Connectio
       await turn()
       try {
         await whenFree(() => {
+          useWal()
           database.exec('begin immediate')
           open = commit(takeGroup())
           return open

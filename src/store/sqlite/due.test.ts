@@ -13,7 +13,7 @@ let due: ReturnType<typeof dueOn>
 
 beforeEach(async () => {
   connection = await connect({ path: ':memory:', busyTimeoutMs: 0 })
-  await prepareSchema(connection, { name: 'memory', migrate: true, clock })
+  await prepareSchema(connection, { name: 'memory', address: '', migrate: true, clock })
   due = dueOn(connection, clock)
 })
 

@@ -4,7 +4,6 @@ import type { Enqueued, NewRun } from '../contract/runs.ts'
 import { pairsText, stretchesOf } from './batch.ts'
 import type { Value } from './driver.ts'
 import { isBehind } from './lane-line.ts'
-import { pack, packedOf } from './packs.ts'
 import { textOf } from './rows.ts'
 import { ask, type Steps } from './steps.ts'
 
@@ -13,16 +12,13 @@ export const BETWEEN = `select 1 as found from everytick_runs where id between ?
 export const KNOWN = `
   select j.value as id from json_each(?) j
   where exists (select 1 from everytick_runs r where r.id = j.value)
-    or exists (select 1 from everytick_history h where h.id = j.value)`
+    or exists (select 1 from everytick_history h where h.id = j.value)
+    or exists (select 1 from everytick_deleted_runs d where d.id = j.value)`
 // All that a stretch of runs has in common once, and of each its id and its payload.
 const INSERT = `
   insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key,
     schedule_revision, scheduled_at, slot_start_at, due_at, created_at, policy, idempotency_key, lane, overlap, gate, payload)
   select j.key, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, j.value from json_each(?) j`
-// Where workspaces have their turn, each has to be seen at any time.
-export const SHARED = `
-  select 1 as found from everytick_queues
-  where name in (select value from json_each(?)) and limits ->> 'perWorkspace' is not null`
 const REMEMBER = `
   insert into everytick_idempotency (workspace, key, run_id, created_at) values (?, ?, ?, ?)
   on conflict (workspace, key) do nothing
@@ -40,8 +36,6 @@ interface Kind {
   /** Whether its id says which occurrence it is, so that a repetition has the same. */
   readonly isNamed: boolean
   readonly values: readonly Value[]
-  /** What a pack of such runs has in common; null for what others could look for before it is claimed, and for what is not due at this moment. */
-  readonly packed: readonly Value[] | null
 }
 
 export interface Ready {
@@ -95,35 +89,18 @@ function readKind(run: NewRun, { now, policy }: { now: number; policy: string })
     ...[schedule?.id ?? null, schedule?.key ?? null, schedule?.revision ?? null],
     ...[scheduledAt, slotStartAt, dueAt, now, policy, key, lane, run.overlap],
   ]
-  const isPlain = key === null && lane === null && schedule === null && slot === null && dueAt === now
-  const packed = isPlain ? [workspace, job, queue, run.trigger, run.priority, dueAt, now, policy] : null
-  return { workspace, queue, key, lane, place: scheduledAt ?? dueAt, dueAt, isNamed: slot !== null, values, packed }
+  return { workspace, queue, key, lane, place: scheduledAt ?? dueAt, dueAt, isNamed: slot !== null, values }
 }
 
-/** A list is packed when it has so many runs of each kind, on the average. */
-const PACK_FROM = 50
-
-export interface Written {
-  readonly now: number
-  readonly packFrom?: number | undefined
-}
-
-export function* enqueueAll(runs: readonly Ready[], { now, packFrom = PACK_FROM }: Written): Steps<Enqueued[]> {
+export function* enqueueAll(runs: readonly Ready[], now: number): Steps<Enqueued[]> {
   if (runs.length === 0) return []
   const inOrder = areInOrder(runs)
   const known = yield* knownOf(runs, inOrder)
   const isEachNew = inOrder && known.size === 0 && runs.every(({ kind }) => kind.key === null)
   const { answers, fresh } = isEachNew ? allNew(runs) : yield* sortedOut(runs, known, now)
   const stretches = [...stretchesOf(fresh, { alike, lengthOf: ({ payload }) => payload.length })]
-  if (yield* areForPacks(stretches, packFrom)) yield* packAll(stretches, inOrder)
-  else yield* insertAll(stretches, now)
+  yield* insertAll(stretches, now)
   return answers
-}
-
-/** A list that will be packed, as it seems at a glance. */
-export function isForPacks(runs: readonly Ready[], packFrom = PACK_FROM): boolean {
-  const kind = runs[0]?.kind
-  return kind?.packed != null && runs.length >= packFrom && runs.every((run) => run.kind === kind)
 }
 
 /** As those of one caller mostly are; then no id occurs twice, and the first and the last are the ends. */
@@ -150,7 +127,7 @@ const endsOf = (runs: readonly Ready[], inOrder: boolean): [first: string, last:
 function* knownOf(runs: readonly Ready[], inOrder: boolean): Steps<Set<string>> {
   const ends = endsOf(runs, inOrder)
   const idsOf = (some: readonly Ready[]): string[] => some.map(({ id }) => id)
-  const known = new Set(yield* packedOf(() => idsOf(runs), ends))
+  const known = new Set<string>()
   const isAnyNamed = runs.some(({ kind }) => kind.isNamed)
   if (!isAnyNamed && (yield* ask(BETWEEN, ...ends)).length === 0) return known
   for (const stretch of stretchesOf(runs, { lengthOf: ({ id }) => id.length })) {
@@ -181,28 +158,6 @@ function* sortedOut(runs: readonly Ready[], made: Set<string>, now: number): Ste
     fresh.push(run)
   }
   return { answers, fresh }
-}
-
-/** All of a write or none: in which order they were inserted is what counts among those that are as late. */
-function* areForPacks(stretches: readonly Ready[][], packFrom: number): Steps<boolean> {
-  const runs = stretches.reduce((sum, { length }) => sum + length, 0)
-  if (runs === 0 || runs < packFrom * stretches.length) return false
-  if (stretches.some(([first]) => first!.kind.packed === null)) return false
-  const queues = [...new Set(stretches.map(([first]) => first!.kind.queue))]
-  return (yield* ask(SHARED, JSON.stringify(queues))).length === 0
-}
-
-function* packAll(stretches: readonly Ready[][], inOrder: boolean): Steps<void> {
-  for (const stretch of stretches) {
-    const [{ kind, payload }] = stretch as [Ready, ...Ready[]]
-    const isCommon = stretch.every((run) => run.payload === payload)
-    yield pack({
-      common: [...kind.packed!, isCommon ? payload : null],
-      ends: endsOf(stretch, inOrder),
-      count: stretch.length,
-      runs: isCommon ? JSON.stringify(stretch.map(({ id }) => id)) : pairsOf(stretch),
-    })
-  }
 }
 
 const pairsOf = (runs: readonly Ready[]): string => pairsText(runs.map(({ id, payload }) => [id, payload]))

@@ -7,17 +7,17 @@ import type { Connection } from './connection.ts'
 const KEPT = `workspace, job, queue, trigger, priority, schedule_id, schedule_key, schedule_revision, scheduled_at,
   slot_start_at, due_at, lane, overlap, created_at, payload, policy, attempt, fence, worker_id, started_at, cancel_requested,
   idempotency_key`
-// The fence keeps a worker that lost its lease from ending somebody else's attempt.
+// Fence and claim keep a worker that lost its lease from ending somebody else's attempt.
 export const SEEN = `
   select json_group_array((
     select r.rowid from everytick_runs r
-    where r.id = j.key and r.fence = j.value and r.state = ? and coalesce(r.lease_until, 0) <= ?)) as "rows"
+    where r.id = j.key and r.fence = j.value ->> 0 and r.claim_id is (j.value ->> 1) and r.state = ? and coalesce(r.lease_until, 0) <= ?)) as "rows"
   from json_each(?) j`
 // A cancelled run keeps the error of its last attempt.
 export const ARCHIVE = `
   insert into everytick_history (id, ${KEPT}, progress, error, state, finished_at, result)
   select r.id, ${KEPT}, coalesce(?, progress), case ? when 'failed' then j.value when 'cancelled' then error end, ?, ?,
-    iif(? = 'succeeded', j.value, null)
+    iif(? <> 'failed', j.value, null)
   from json_each(?) j cross join everytick_runs r on r.rowid = cast(j.key as integer)`
 export const FORGET = `delete from everytick_runs where rowid in (select value from json_each(?))`
 
@@ -28,7 +28,8 @@ export const ANY_LEASE = Number.MAX_SAFE_INTEGER
 export interface Ending {
   readonly id: string
   readonly fence: number
-  /** JSON text: the result of one that succeeded, the error of one that failed. */
+  readonly claimId: string | null
+  /** JSON text: the error of one that failed, the result of any other. */
   readonly words: string | null
 }
 
@@ -47,7 +48,7 @@ export interface End {
 export function finish(connection: Connection, endings: readonly Ending[], end: End): boolean[] {
   const answers: boolean[] = []
   for (const stretch of stretchesOf(endings, { lengthOf: ({ words }) => words?.length ?? 0 })) {
-    const seen = pairsText(stretch.map(({ id, fence }) => [id, fence]))
+    const seen = pairsText(stretch.map(({ id, fence, claimId }) => [id, [fence, claimId]]))
     const [found] = connection.all<{ rows: string }>(SEEN, end.from, end.leaseBy, seen)
     const rows = JSON.parse(found?.rows ?? '[]') as (number | null)[]
     const ended = rows.flatMap((row, i) => (row === null ? [] : [[row, stretch[i]?.words ?? null] as const]))

@@ -1,13 +1,13 @@
 /** Which due runs one claim takes from which queues, inside the caller's transaction, and when there will be more to take. */
+import { randomUUID } from 'node:crypto'
 import { allowance, spend } from '../../run/queue-limits.ts'
 import type { Run } from '../../run/run.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { Claimed, ClaimRequest, Wanted } from '../contract/claims.ts'
+import { startClaim } from './begun.ts'
 import type { Connection } from './connection.ts'
-import { claimPacked, type Lease, PACKED_QUEUES } from './pack-claims.ts'
 import { type QueueSettings, roomIn, saveLog, settingsOf } from './queue-settings.ts'
 import { LIVE, runsOf } from './run-rows.ts'
-import { ask, type Steps } from './steps.ts'
 import { inTurn } from './turns.ts'
 
 const PRIORITIES = [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
@@ -23,27 +23,24 @@ export const DUE_RUNS_OF = dueOf('and workspace = ? ')
 // Once for all that were chosen, since a write costs far more than the reads that lead to it.
 export const CLAIM = `
   update everytick_runs
-  set state = 'running', attempt = attempt + 1, fence = fence + 1, worker_id = ?, lease_until = ?, started_at = ?
+  set state = 'running', attempt = attempt + 1, fence = fence + 1, claim_id = ?, worker_id = ?, lease_until = ?, started_at = ?
   where rowid in (select value from json_each(?))`
 // Read after the write and all in one text: what a write returns is set aside row by row before anybody sees it.
 export const GRANTED = `
   select json_group_array(${LIVE}) as runs from everytick_runs where rowid in (select value from json_each(?))`
-/** The first pending run of a queue after an instant: one probe of the index for each priority, and one of the packs. */
+/** The first pending run of a queue after an instant: one probe of the index for each priority. */
 export const NEXT_DUE = `
-  select min(due_at) as due_at from (
-    select min((
-      select due_at from everytick_runs
-      where state = 'pending' and gate = 'open' and queue = ? and priority = level.column1 and due_at > ?
-      order by due_at limit 1)) as due_at
-    from (values ${PRIORITIES.map((priority) => `(${priority})`).join(', ')}) level
-    union all select min(due_at) from everytick_packs where queue = ? and due_at > ?)`
+  select min((
+    select due_at from everytick_runs
+    where state = 'pending' and gate = 'open' and queue = ? and priority = level.column1 and due_at > ?
+    order by due_at limit 1)) as due_at
+  from (values ${PRIORITIES.map((priority) => `(${priority})`).join(', ')}) level`
 
-const LAST_ROW = `select coalesce(max(rowid), 0) as row from everytick_runs`
 /** Before every instant. */
 const EVER = Number.MIN_SAFE_INTEGER
 
 export function nextDue(connection: Connection, queue: string, after: number = EVER): number | null {
-  return connection.all<{ due_at: number | null }>(NEXT_DUE, queue, after, queue, after)[0]?.due_at ?? null
+  return connection.all<{ due_at: number | null }>(NEXT_DUE, queue, after)[0]?.due_at ?? null
 }
 
 const earliest = (instants: readonly (number | null)[]): number | null => {
@@ -72,37 +69,16 @@ export function lookAhead(
   return { now, isDue: false, nextDueAt: earliest(comes) }
 }
 
-/** One claim as steps: packs first, and then what is left to take of the rows. */
-export function* claim(connection: Connection, request: ClaimRequest, clock: Clock): Steps<Claimed> {
-  const { workerId, leaseMs, wanted } = request
+interface Lease {
+  readonly claimId: string
+  readonly workerId: string
+  readonly until: number
+  readonly now: number
+}
+
+export function claim(connection: Connection, { workerId, leaseMs, wanted }: ClaimRequest, clock: Clock): Claimed {
   const now = clock.now()
   const settings = settingsOf(connection, namesOf(wanted))
-  const lease = { workerId, until: now + leaseMs, now }
-  const granted = new Map<string, readonly Run[]>()
-  const [last] = yield* ask<{ row: number }>(LAST_ROW)
-  const packed = yield* ask<{ queue: string }>(PACKED_QUEUES, JSON.stringify(namesOf(wanted)))
-  for (const one of wanted) {
-    if (!packed.some(({ queue }) => queue === one.queue)) continue
-    granted.set(one.queue, yield* claimPacked(one, settings.get(one.queue), lease))
-  }
-  return claimDue(connection, wanted, { settings, granted, lastRow: last!.row, lease })
-}
-
-interface Beforehand {
-  readonly settings: ReadonlyMap<string, QueueSettings>
-  /** By queue, what was granted already; only where nothing limits the queue. */
-  readonly granted: ReadonlyMap<string, readonly Run[]>
-  /** The last there was before that. */
-  readonly lastRow: number
-  readonly lease: Lease
-}
-
-function claimDue(
-  connection: Connection,
-  wanted: readonly Wanted[],
-  { settings, granted, lastRow, lease }: Beforehand,
-): Claimed {
-  const { now } = lease
   const runs: Run[] = []
   const comes: (number | null)[] = []
   const turns: Record<string, string> = {}
@@ -111,23 +87,22 @@ function claimDue(
     const its = settings.get(queue)
     if (its?.paused) continue
     const room = roomIn(connection, its, { queue, wanted: one.limit, now })
-    const whole = granted.get(queue) ?? []
-    const limit = room?.limit ?? one.limit - whole.length
+    const limit = room?.limit ?? one.limit
     const perWorkspace = its?.limits.perWorkspace ?? Number.POSITIVE_INFINITY
     const { rows, take } = choice(connection, queue, now)
     if (one.fair || perWorkspace < Number.POSITIVE_INFINITY) {
       const shared = { queue, limit, turn, perWorkspace, running: room?.running ?? new Map<string, number>(), now }
       const { last, left } = inTurn(connection, shared, (workspace, share) => take(share, workspace))
-      // Packs are granted whole only where there is nobody else.
-      const latest = whole[0]?.workspace ?? last
-      if (latest !== undefined) turns[queue] = latest
+      if (last !== undefined) turns[queue] = last
       // What all those looked at did not need goes to whoever waits longest, so that it does not lie idle.
       if (perWorkspace === Number.POSITIVE_INFINITY) take(left)
     } else take(limit)
-    const taken = rows.size > 0 ? grant(connection, [...rows], lease) : []
-    // Those that were there before come first, of all that are as late.
-    const before = [...rows].filter((row) => row <= lastRow).length
-    runs.push(...[...taken.slice(0, before), ...whole, ...taken.slice(before)].sort(byUrgency))
+    if (rows.size > 0) {
+      const lease = { claimId: randomUUID(), workerId, until: now + leaseMs, now }
+      const claimed = grant(connection, [...rows], lease)
+      startClaim(connection, claimed, { ...lease, startable: one.startable ?? one.limit })
+      runs.push(...claimed.sort(byUrgency))
+    }
     if (its === undefined || room === null) comes.push(nextDue(connection, queue, now))
     else {
       const running = [...room.running.values()].reduce((sum, count) => sum + count, rows.size)
@@ -138,10 +113,10 @@ function claimDue(
 }
 
 /** Makes the chosen ones the worker's. */
-function grant(connection: Connection, rows: number[], { workerId, until, now }: Lease): Run[] {
+function grant(connection: Connection, rows: number[], { claimId, workerId, until, now }: Lease): Run[] {
   // In the order they were inserted in, which is what counts among those that are as late.
   const chosen = JSON.stringify(rows.sort((a, b) => a - b))
-  connection.run(CLAIM, workerId, until, now, chosen)
+  connection.run(CLAIM, claimId, workerId, until, now, chosen)
   const [granted] = connection.all<{ runs: string }>(GRANTED, chosen)
   return runsOf(granted?.runs ?? '[]')
 }

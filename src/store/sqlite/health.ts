@@ -1,4 +1,4 @@
-/** How the file of a SQLite store is: its size, its schema, and how due runs are found; connections, dead rows and snapshots are not what SQLite has. */
+/** How the file of a SQLite store is: its size, its schema, and how due runs are found; dead rows and snapshots are not what SQLite has. */
 import type { StoreHealth } from '../contract/upkeep.ts'
 import type { Connection } from './connection.ts'
 import { DUE_RUNS } from './grant.ts'
@@ -11,7 +11,6 @@ export async function health(connection: Connection): Promise<StoreHealth> {
   return connection.read(() => {
     const [size] = connection.all<{ bytes: number; version: string }>(SIZE)
     return {
-      pool: null,
       deadTuples: null,
       oldestSnapshotMs: null,
       bytes: size?.bytes ?? 0,

@@ -5,16 +5,15 @@ import type { HistoryStore, JournalEntry, RunFilter, RunPage } from '../contract
 import { fullPage } from '../full-page.ts'
 import type { Connection } from './connection.ts'
 import type { Value } from './driver.ts'
-import { latest } from './latest.ts'
+import { createFindNonRuns } from './find-non-runs.ts'
+import { lastFired, latest } from './latest.ts'
 import { ledger } from './ledger.ts'
-import { PACKED_RUNS, unpackAll } from './packs.ts'
 import { FINISHED_RUN, LIVE_RUN, type RunRow, runOf } from './run-rows.ts'
 
 // One statement, so that a run on its way between the tables is never missed.
 export const RUN = `
   select ${LIVE_RUN} from everytick_runs where id = ?
   union all select ${FINISHED_RUN} from everytick_history where id = ?
-  union all select ${LIVE_RUN} from (${PACKED_RUNS}) where id = ?
   limit 1`
 const JOURNAL = `select at, kind, run_id, schedule_id, data from everytick_journal`
 
@@ -31,9 +30,6 @@ export const LOOK_ROWS = 5000
 
 export function historyStore(connection: Connection): HistoryStore {
   const find: HistoryStore['find'] = async (filter, page) => {
-    const { states, scheduleId, queue } = filter
-    const areMeant = scheduleId === undefined && (states === undefined || states.includes('pending'))
-    if (areMeant) await unpackAll(connection, queue)
     return connection.read(() => {
       // The edge comes first: whatever is added meanwhile, all that lies before it is looked at.
       const edges = edgeOf(filter, page)
@@ -48,7 +44,7 @@ export function historyStore(connection: Connection): HistoryStore {
   }
   return {
     async run(id) {
-      const [row] = await connection.read(() => connection.all<RunRow>(RUN, id, id, id, id, id))
+      const [row] = await connection.read(() => connection.all<RunRow>(RUN, id, id))
       return row === undefined ? null : runOf(row)
     },
     find,
@@ -62,7 +58,9 @@ export function historyStore(connection: Connection): HistoryStore {
       })
     },
     latest: (scheduleIds, each) => latest(connection, scheduleIds, each),
+    lastFired: (scheduleIds, untilAt) => lastFired(connection, scheduleIds, untilAt),
     ...ledger(connection),
+    ...createFindNonRuns(connection),
   }
 }
 

@@ -16,7 +16,7 @@ let lanes: LaneStore
 /** In every lane one is open, and one behind it that is due much later. */
 beforeEach(async () => {
   connection = await connect({ path: ':memory:', busyTimeoutMs: 0 })
-  await prepareSchema(connection, { name: 'memory', migrate: true, clock })
+  await prepareSchema(connection, { name: 'memory', address: '', migrate: true, clock })
   lanes = laneStore(
     connection,
     clock,

@@ -22,6 +22,37 @@ export const LATEST = `
     select * from (select ${FINISHED} from everytick_history ${newest('')}))
   order by scheduled_at desc, id desc limit ?`
 
+const newestAt = (table: string, which: string): string => `
+    select * from (select scheduled_at as at from ${table} where schedule_id = ? and scheduled_at <= ? ${which}
+      order by scheduled_at desc limit 1)`
+
+/** Each part by an index of its own, of which it reads one entry. */
+export const LAST_FIRED = `
+  select max(at) as at from (
+    ${newestAt('everytick_runs', `and trigger <> 'backfill'`)}
+    union all ${newestAt('everytick_runs', `and trigger = 'backfill'`)}
+    union all ${newestAt('everytick_history', '')}
+    union all ${newestAt('everytick_deleted_runs', '')})`
+
+export async function lastFired(
+  connection: Connection,
+  scheduleIds: readonly string[],
+  untilAt: number,
+): ReturnType<HistoryStore['lastFired']> {
+  const found = new Map<string, number>()
+  const ids = [...new Set(scheduleIds)]
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    await connection.read(() => {
+      for (const id of ids.slice(from, from + AT_ONCE)) {
+        const part = [id, untilAt]
+        const at = connection.all<{ at: number | null }>(LAST_FIRED, ...part, ...part, ...part, ...part)[0]?.at ?? null
+        if (at !== null) found.set(id, at)
+      }
+    })
+  }
+  return found
+}
+
 /** So many schedules are read in one go, a few milliseconds of work. */
 const AT_ONCE = 50
 

@@ -12,12 +12,17 @@ export const NON_RUNS = `
   select from_at, to_at, count, state, reason, detail, recorded_at from everytick_non_runs
   where schedule_id = ? and to_at > ? and from_at <= ? order by from_at, rowid`
 
-const slotRun = (of: { gate: string; finishedAt: string }): string => `
+const slotRun = (of: { gate: string; finishedAt: string; more?: string }): string => `
   scheduled_at, id, json_object('id', id, 'scheduledAt', scheduled_at, 'dueAt', due_at, 'state', state, 'trigger', trigger,
     'gate', ${of.gate}, 'queue', queue, 'revision', coalesce(schedule_revision, 0), 'attempt', attempt,
-    'workerId', nullif(worker_id, '${NOBODY}'), 'startedAt', started_at, 'finishedAt', ${of.finishedAt}) as slot`
+    'workerId', nullif(worker_id, '${NOBODY}'), 'startedAt', started_at, 'finishedAt', ${of.finishedAt}${of.more ?? ''}) as slot`
 const LIVE_SLOT = slotRun({ gate: 'gate', finishedAt: 'null' })
 const FINISHED_SLOT = slotRun({ gate: `'open'`, finishedAt: 'finished_at' })
+const DELETED_SLOT = slotRun({
+  gate: `'open'`,
+  finishedAt: 'finished_at',
+  more: `, 'deleted', json_object('by', deleted_by, 'at', deleted_at)`,
+})
 // Each part by an index of its own, in nominal order. One statement, so that a run on its way to history is never missed.
 export const SLOTS = `
   select slot from (
@@ -28,6 +33,9 @@ export const SLOTS = `
       where schedule_id = ? and scheduled_at > ? and scheduled_at <= ? and trigger = 'backfill' order by scheduled_at limit ?)
     union all
     select * from (select ${FINISHED_SLOT} from everytick_history
+      where schedule_id = ? and scheduled_at > ? and scheduled_at <= ? order by scheduled_at limit ?)
+    union all
+    select * from (select ${DELETED_SLOT} from everytick_deleted_runs
       where schedule_id = ? and scheduled_at > ? and scheduled_at <= ? order by scheduled_at limit ?))
   order by scheduled_at, id limit ?`
 export const REVISIONS = `
@@ -59,7 +67,7 @@ export function ledger(connection: Connection): Pick<HistoryStore, 'nonRuns' | '
     },
     async slots(scheduleId, { afterAt, untilAt }, limit) {
       const part = [scheduleId, afterAt, untilAt, limit]
-      const values = [...part, ...part, ...part, limit]
+      const values = [...part, ...part, ...part, ...part, limit]
       const rows = await connection.read(() => connection.all<{ slot: string }>(SLOTS, ...values))
       return rows.map(({ slot }) => JSON.parse(slot) as SlotRun)
     },

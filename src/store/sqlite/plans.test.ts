@@ -3,26 +3,15 @@ import { backfillsOf } from './backfills.ts'
 import { EXPIRED } from './claims.ts'
 import { type Database, openDatabase } from './driver.ts'
 import { CROWD, DUE, DUE_OF, NEXT_CURSOR } from './due.ts'
-import { KNOWN, SHARED } from './enqueue.ts'
+import { ENDED } from './ended-schedules.ts'
+import { KNOWN } from './enqueue.ts'
 import { ARCHIVE, FORGET, SEEN as SEEN_RUNS } from './finish.ts'
 import { CLAIM, DUE_RUNS, DUE_RUNS_OF, GRANTED, NEXT_DUE } from './grant.ts'
-import { edgeOf, pageOf, RUN } from './history.ts'
+import { edgeOf, pageOf } from './history.ts'
 import { TAKEN } from './lane-line.ts'
 import { ANYBODY, LOOK, LOOK_AT, OPEN_RUN, RUNS_IN_LINE } from './lanes.ts'
 import { NON_RUNS, REVISIONS, SLOTS } from './ledger.ts'
 import { GROW } from './non-runs.ts'
-import {
-  AHEAD,
-  AHEAD_OF,
-  ALONE,
-  DUE_IN,
-  FIRST,
-  FIRST_OF,
-  HIGHER,
-  PACKED_QUEUES,
-  WORKSPACES_AFTER,
-} from './pack-claims.ts'
-import { EACH_OF, PACK_OF, PACKED_IDS, PACKS_BETWEEN, SOME_OF, UNPACK } from './packs.ts'
 import { FIND } from './put.ts'
 import { RUNNING } from './queue-settings.ts'
 import { PENDING_QUEUES, READY, RUNNING_BY_QUEUE } from './queues.ts'
@@ -30,7 +19,6 @@ import { INSERT_RUNS, INSERTED, MOVE, SEEN as SEEN_CURSORS } from './record.ts'
 import { RETRACT } from './retract.ts'
 import { listOf } from './schedules.ts'
 import { migrationSql } from './schema.ts'
-import { packedIn } from './sizes.ts'
 import { DUE_AFTER, DUE_UP_TO } from './turns.ts'
 import { ORPHANS, SHELVES, sweepOf } from './upkeep.ts'
 
@@ -74,8 +62,6 @@ function fill(): void {
     insert into everytick_history (id, workspace, job, queue, state, trigger, priority, due_at, created_at, payload, policy,
       attempt, fence, finished_at, cancel_requested)
       select id, 'w', 'j', 'q', 'succeeded', 'enqueue', 5, due_at, due_at, '{}', '{}', 1, 1, due_at, 0 from everytick_runs;
-    insert into everytick_packs (workspace, job, queue, trigger, priority, due_at, created_at, policy, first_id, last_id, count, runs)
-      select 'w' || (next_at % 50), 'j', 'q', 'enqueue', 5, next_at, 0, '{}', 'a', 'b', 1, '["a"]' from everytick_cursors;
     analyze;`)
 }
 
@@ -136,32 +122,8 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
     }
     expect(scans(READY)).toEqual([])
     expect(planOf(READY).join()).toContain('everytick_runs_pending (queue=? AND priority=? AND due_at<?)')
-    expect(planOf(READY).join()).toContain('COVERING INDEX everytick_packs_turn (queue=?)')
     const gated = /^SCAN everytick_runs USING INDEX everytick_runs_(?:gated|closed)$/
     expect(scans(PENDING_QUEUES).filter((line) => !gated.test(line))).toEqual([])
-  })
-
-  it('find the packs that a claim could come to, or that may have an id, by their indexes', () => {
-    const searches = {
-      everytick_packs_urgency: [FIRST],
-      everytick_packs_turn: [FIRST_OF, WORKSPACES_AFTER],
-      everytick_packs_due: [NEXT_DUE, PACKED_QUEUES],
-      everytick_packs_ids: [PACKS_BETWEEN, PACK_OF, RUN],
-      everytick_runs_pending: [AHEAD, HIGHER],
-      everytick_runs_turn: [AHEAD_OF, ALONE, DUE_IN],
-    }
-    for (const [index, texts] of Object.entries(searches)) {
-      for (const text of texts) {
-        expect(scans(text)).toEqual([])
-        expect(planOf(text).join()).toMatch(new RegExp(`SEARCH .*INDEX ${index} `))
-        expect(planOf(text).join()).not.toContain('TEMP B-TREE')
-      }
-    }
-    for (const text of [UNPACK, PACKED_IDS]) expect(planOf(text)[0]).toMatch(/^SEARCH p USING INTEGER PRIMARY KEY/)
-    for (const text of [EACH_OF, SOME_OF]) expect(scans(text)).toEqual([])
-    for (const isOne of [true, false])
-      expect(planOf(packedIn(isOne)).join()).toContain('COVERING INDEX everytick_packs_turn')
-    expect(scans(SHARED)).toEqual([])
   })
 
   it('look into lanes by their indexes, and read those behind the gate in line', () => {
@@ -180,6 +142,7 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
     expect(tables(KNOWN)).toEqual([
       expect.stringMatching(/^SEARCH r USING COVERING INDEX .*autoindex_everytick_runs_\d \(id=\?\)/),
       expect.stringMatching(/^SEARCH h USING COVERING INDEX .*autoindex_everytick_history_\d \(id=\?\)/),
+      expect.stringMatching(/^SEARCH d USING COVERING INDEX .*autoindex_everytick_deleted_runs_\d \(id=\?\)/),
     ])
     expect(tables(FIND)).toEqual([
       expect.stringMatching(/^SEARCH s USING INDEX .*autoindex_everytick_schedules_\d \(workspace=\? AND key=\?\)/),
@@ -195,6 +158,7 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
     ])
     expect(tables(INSERT_RUNS)).toEqual([
       expect.stringMatching(/^SEARCH h USING COVERING INDEX .*autoindex_everytick_history_\d \(id=\?\)/),
+      expect.stringMatching(/^SEARCH d USING COVERING INDEX .*autoindex_everytick_deleted_runs_\d \(id=\?\)/),
       expect.stringMatching(/^SEARCH s USING INDEX .*autoindex_everytick_schedules_\d \(id=\?\)/),
     ])
   })
@@ -206,11 +170,25 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
   it('tell the ledger of a schedule by its own indexes, and never read another’s', () => {
     for (const text of [NON_RUNS, SLOTS, REVISIONS, GROW]) expect(scans(text)).toEqual([])
     expect(planOf(NON_RUNS).join()).toContain('everytick_non_runs_schedule (schedule_id=? AND to_at>?)')
-    expect(planOf(GROW).join()).toContain('everytick_non_runs_schedule (schedule_id=? AND to_at=?)')
-    for (const index of ['everytick_runs_occurrence', 'everytick_runs_backfill', 'everytick_history_slot']) {
+    expect(planOf(GROW).join()).toMatch(
+      /everytick_non_runs_(?:schedule \(schedule_id=\? AND to_at=\?|newest \(to_at=\? AND schedule_id=\?)\)/,
+    )
+    for (const index of ['runs_occurrence', 'runs_backfill', 'history_slot', 'deleted_runs_slot'].map(
+      (name) => `everytick_${name}`,
+    )) {
       expect(planOf(SLOTS).join()).toContain(`${index} (schedule_id=? AND scheduled_at>? AND scheduled_at<?)`)
     }
     expect(planOf(REVISIONS).join()).toContain('everytick_revisions_schedule (schedule_id=?)')
+  })
+
+  it('find schedules that are over by their own index, in its order', () => {
+    const lines = planOf(ENDED)
+    expect(lines[0]).toMatch(
+      /^SEARCH c USING .*everytick_cursors_ended \(watermark_at>\? AND watermark_at<\?\)|everytick_cursors_ended/,
+    )
+    expect(scans(ENDED)).toEqual([])
+    expect(lines.join()).toContain('everytick_runs_occurrence (schedule_id=?')
+    expect(lines.join()).not.toContain('TEMP B-TREE')
   })
 
   it('forget by the age of what is forgotten', () => {
@@ -224,6 +202,11 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
       planOf(backfillsOf({ limit: 10, ...filter }).text).join()
     expect(plan({ scheduleId: 's' })).toContain('everytick_backfills_schedule (schedule_id=?)')
     expect(plan({ state: 'running' })).toContain('INDEX everytick_backfills_running')
+    const between = plan({ ids: { from: 'a', before: 'b' }, workspace: 'w' })
+    expect(between).toMatch(
+      /everytick_backfills USING (INDEX sqlite_autoindex_everytick_backfills_1|PRIMARY KEY) \(id>\? AND id<\?\)/,
+    )
+    expect(between).not.toContain('TEMP B-TREE')
   })
 
   it('find ended leases by the index of leases', () => {

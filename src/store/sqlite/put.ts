@@ -5,12 +5,14 @@ import { pairsText, stretchesOf } from './batch.ts'
 import { COLUMNS, type Columns, columnsOf, sameColumns, sameJson, snapshotOf, valuesOf } from './definition.ts'
 import type { Value } from './driver.ts'
 import { recordNonRun, skippedOf } from './non-runs.ts'
+import { pause } from './park.ts'
 import { retract } from './retract.ts'
 import { revise } from './revisions.ts'
 import { textOf } from './rows.ts'
 import type { Steps } from './steps.ts'
 
 interface Put extends Pick<PutSchedule, 'id' | 'nextAt' | 'watermarkAt' | 'from' | 'by'> {
+  readonly pause: NonNullable<PutSchedule['pause']> | null
   readonly workspace: string
   readonly key: string
   readonly columns: Columns
@@ -57,14 +59,15 @@ const UPDATE_CURSOR = `
 /** Reads the whole input before anything is written. */
 export function readPuts(schedules: readonly PutSchedule[]): Put[] {
   const seen = new Set<string>()
-  return schedules.map(({ id, definition, nextAt, watermarkAt, from, by }) => {
+  return schedules.map(({ id, definition, nextAt, watermarkAt, from, by, pause = null }) => {
     const workspace = textOf(definition.workspace, 'workspace')
     const key = textOf(definition.key, 'key')
     const name = `${workspace}\0${key}`
     if (seen.has(name))
       throw new EverytickError('DUPLICATE_KEY', `schedule "${key}" (${workspace}) stands twice in one call`)
     seen.add(name)
-    return { id, workspace, key, columns: columnsOf(definition), nextAt, watermarkAt, from, by: textOf(by, 'by') }
+    const columns = columnsOf(definition)
+    return { id, workspace, key, columns, nextAt, watermarkAt, from, by: textOf(by, 'by'), pause }
   })
 }
 
@@ -132,11 +135,12 @@ function* createAll(puts: readonly Put[], now: number): Steps<void> {
     }
     yield { text: INSERT_CURSOR, values: [put.watermarkAt, pairsText(cursors)], rows }
   }
+  for (const { workspace, key, pause: words } of puts) if (words) yield* pause({ workspace, key, now }, words)
 }
 
-const created = ({ id, nextAt }: Put): PutAnswer => ({
+const created = ({ id, nextAt, pause: words }: Put): PutAnswer => ({
   ...{ id, created: true, changed: true, differs: false },
-  ...{ revision: 1, nextAt },
+  ...{ revision: 1, nextAt: words ? words.until : nextAt },
 })
 
 function* change(put: Put, found: Found, now: number): Steps<PutAnswer> {

@@ -4,7 +4,6 @@ import type { Clock } from '../../time/clock.ts'
 import type { QueueRow, QueueStore } from '../contract/queues.ts'
 import type { Connection } from './connection.ts'
 import { nextDue } from './grant.ts'
-import { unpackAll } from './packs.ts'
 import { textOf } from './rows.ts'
 import type { Wake } from './wake.ts'
 
@@ -21,28 +20,22 @@ const KNOWN = `select name, limits, pause from everytick_queues`
 export const RUNNING_BY_QUEUE = `
   select queue, count(*) as count from everytick_runs indexed by everytick_runs_lease
   where state = 'running' group by queue`
-/** From queue to queue by an index, however long each is. */
-const queuesIn = (table: string, which: string): string => `
+const READY_RUNS = `state = 'pending' and gate = 'open'`
+// From queue to queue by an index, however long each is. Those behind a gate are in no index by queue, and few.
+export const PENDING_QUEUES = `
   select queue from (
     with recursive known(queue) as (
-      select min(queue) from ${table} where ${which}
+      select min(queue) from everytick_runs where ${READY_RUNS}
       union all
-      select (select min(r.queue) from ${table} r where ${which} and r.queue > known.queue)
+      select (select min(r.queue) from everytick_runs r where ${READY_RUNS} and r.queue > known.queue)
       from known where known.queue is not null)
-    select queue from known where queue is not null)`
-// Those behind a gate are in no index by queue, and few.
-export const PENDING_QUEUES = `
-  ${queuesIn('everytick_runs', `state = 'pending' and gate = 'open'`)}
-  union ${queuesIn('everytick_packs', 'true')}
+    select queue from known where queue is not null)
   union select queue from (select queue from everytick_runs where gate <> 'open' limit ${MAX_COUNT})`
-// One statement, so that a pack that is being unpacked counts once. What is packed was due when it came.
 export const READY = `
-  select min(${MAX_COUNT}, sum(count)) as count from (
-    select count(*) as count from (
-      select 1 from everytick_runs
-      where state = 'pending' and gate = 'open' and queue = ? and priority in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9) and due_at <= ?
-      limit ${MAX_COUNT})
-    union all select count from (select count from everytick_packs where queue = ? limit ${MAX_COUNT}))`
+  select count(*) as count from (
+    select 1 from everytick_runs
+    where state = 'pending' and gate = 'open' and queue = ? and priority in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9) and due_at <= ?
+    limit ${MAX_COUNT})`
 
 interface KnownRow {
   readonly name: string
@@ -53,7 +46,7 @@ interface KnownRow {
 export function queueStore(connection: Connection, clock: Clock, wake: Wake): QueueStore {
   function rowOf(name: string, { known, running }: { known: KnownRow | undefined; running: number }): QueueRow {
     const now = clock.now()
-    const [ready] = connection.all<{ count: number }>(READY, name, now, name)
+    const [ready] = connection.all<{ count: number }>(READY, name, now)
     const oldest = nextDue(connection, name)
     return {
       name,
@@ -73,8 +66,6 @@ export function queueStore(connection: Connection, clock: Clock, wake: Wake): Qu
         for (const row of rows) connection.run(CONFIGURE, ...row)
       }, rows.length)
       wake.hint({ kind: 'runs', queues: queues.map(({ name }) => name) })
-      // From now on nothing is packed there, and what is packed comes out.
-      for (const { name, limits } of queues) if (limits.perWorkspace !== undefined) await unpackAll(connection, name)
     },
     async pause(name, { reason, by }) {
       const queue = textOf(name, 'queue')

@@ -4,7 +4,9 @@ import type { ScheduleFilter } from '../contract/schedules.ts'
 import { type Database, openDatabase } from './driver.ts'
 import { FEED } from './feed.ts'
 import { BY_ID, edgeOf, OVERDUE, pageOf, walkOf } from './find.ts'
-import { LATEST } from './latest.ts'
+import { nonRunEdge, nonRunPage } from './find-non-runs.ts'
+import { LAST_FIRED, LATEST } from './latest.ts'
+import { PASSED_OVER, RUNNING, SUCCESSES, UNKNOWN_JOBS, UNSUCCESSFUL, WAITING } from './monitoring.ts'
 import { migrationSql } from './schema.ts'
 import { COUNT, ENDED, OLDEST, PASSED, READ, UNTIL } from './stats.ts'
 import { STRETCH } from './timing-classes.ts'
@@ -80,8 +82,32 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
   })
 
   it('find one schedule, and the newest runs of one, by ids', () => {
-    for (const text of [BY_ID, LATEST]) expect(scans(text)).toEqual([])
+    for (const text of [BY_ID, LATEST, LAST_FIRED]) expect(scans(text)).toEqual([])
     expect(planOf(LATEST).join()).toContain('everytick_history_slot (schedule_id=?')
+    const fired = planOf(LAST_FIRED).join()
+    expect(fired).toContain('everytick_history_slot (schedule_id=? AND scheduled_at<?)')
+    expect(fired).toContain('everytick_runs_occurrence (schedule_id=? AND scheduled_at<?)')
+    expect(fired).toContain('everytick_runs_backfill (schedule_id=? AND scheduled_at<?)')
+    expect(fired).not.toContain('TEMP B-TREE')
+  })
+
+  it.each([
+    [{}, 'everytick_non_runs_newest'],
+    [{ workspace: 'w', job: 'j', states: ['missed'] as const }, 'everytick_non_runs_newest'],
+    [{ scheduleId: 's1' }, 'everytick_non_runs_schedule (schedule_id=?'],
+    [{ scheduleId: 's1', states: ['skipped'] as const }, 'everytick_non_runs_schedule (schedule_id=?'],
+  ])('list what became no run, of %j, in its order by an index that has it', (filter, index) => {
+    for (const after of [undefined, { toAt: 5, scheduleId: 's2' }]) {
+      const page = { limit: 10, ...(after ? { after } : {}) }
+      for (const { text } of [nonRunPage(filter, page), nonRunEdge(filter, page)]) {
+        const lines = planOf(text)
+        // Without a beginning, the newest is read from the end of its index, and no further than one call looks.
+        const reads = lines.filter((line) => line.includes('everytick_non_runs'))
+        expect(reads).toEqual([expect.stringContaining(index)])
+        expect(lines.join()).not.toContain('TEMP B-TREE')
+        expect(lines.filter((line) => /SCAN (?:s|r)\b/.test(line))).toEqual([])
+      }
+    }
   })
 
   it('tell what happened by the index of its instants', () => {
@@ -104,6 +130,19 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
     expect(planOf(PASSED).join()).toMatch(/INDEX everytick_non_runs_recorded \(/)
     expect(planOf(OLDEST).join()).not.toContain('TEMP B-TREE')
     for (const text of [ENDED, PASSED]) expect(planOf(text).join()).not.toContain('TEMP B-TREE')
+  })
+
+  it.each([
+    ['UNSUCCESSFUL', UNSUCCESSFUL, /everytick_history_unsuccessful_at \(finished_at>\? AND finished_at<\?\)/],
+    ['SUCCESSES', SUCCESSES, /everytick_history_schedule \(schedule_id=\?\)/],
+    ['PASSED_OVER', PASSED_OVER, /everytick_non_runs_recorded \(recorded_at>\? AND recorded_at<\?\)/],
+    ['WAITING', WAITING, /everytick_runs_pending \(queue=\? AND priority=\? AND due_at<\?\)/],
+    ['RUNNING', RUNNING, /everytick_runs_lease/],
+    ['UNKNOWN_JOBS', UNKNOWN_JOBS, /everytick_journal_unknown_job \(at>\? AND at<\?\)/],
+  ])('answer what alert rules ask (%s) by an index', (name, text, index) => {
+    expect(planOf(text).join('\n')).toMatch(index)
+    // The index of running runs has no others, and is read as a whole.
+    expect(scans(text).filter((line) => name !== 'RUNNING' || !line.includes('everytick_runs_lease'))).toEqual([])
   })
 
   it('read all schedules in stretches of their places', () => {

@@ -21,6 +21,7 @@ export const INSERT_RUNS = `
     j.value ->> 2, j.value ->> 3, iif(?, s.id, j.value ->> 4), ?, ?, ?, s.payload, s.policy
   from json_each(?) j cross join everytick_schedules s on s.id = j.value ->> 0
   where not exists (select 1 from everytick_history h where h.id = j.key)
+    and not exists (select 1 from everytick_deleted_runs d where d.id = j.key)
   on conflict (id) do nothing
   on conflict (schedule_id, scheduled_at) where scheduled_at is not null and trigger <> 'backfill' do nothing`
 // Read after the write and all in one text: what a write returns is set aside row by row. New rows come after all others,

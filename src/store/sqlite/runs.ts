@@ -1,14 +1,14 @@
 /** What people do to runs in SQLite: make them by hand, cancel them, bring failed ones back; grants and their ends are `claims.ts`. */
 import type { Clock } from '../../time/clock.ts'
-import type { Enqueued, RunStore } from '../contract/runs.ts'
+import type { RunStore } from '../contract/runs.ts'
 import { cancel } from './cancel.ts'
 import type { Connection } from './connection.ts'
-import { enqueueAll, isForPacks, type Ready, readRuns } from './enqueue.ts'
+import { enqueueAll, type Ready, readRuns } from './enqueue.ts'
 import { gathered } from './gather.ts'
 import { journal } from './journal.ts'
 import { isBehind } from './lane-line.ts'
-import { PACKED_IN_ONE, takeOut } from './packs.ts'
-import { play, playIn, type Steps } from './steps.ts'
+import { removeRun } from './remove-run.ts'
+import { play, playIn } from './steps.ts'
 import type { Wake } from './wake.ts'
 
 const FAILED = `
@@ -26,30 +26,21 @@ const REDRIVE = `
   returning queue`
 const FORGET = `delete from everytick_history where id = ?`
 
-/** Lists are packed from `packFrom` runs on. */
-export function runStore(connection: Connection, clock: Clock, wake: Wake, packFrom?: number): RunStore {
-  const write = (runs: readonly Ready[]): Steps<Enqueued[]> => enqueueAll(runs, { now: clock.now(), packFrom })
-  const enqueue = gathered(connection, write)
-  // Apart from the others: a single one of another kind would have all of them inserted.
-  const enqueueList = gathered(connection, write, ({ length }) => length / PACKED_IN_ONE)
+export function runStore(connection: Connection, clock: Clock, wake: Wake): RunStore {
+  const enqueue = gathered(connection, (runs: readonly Ready[]) => enqueueAll(runs, clock.now()))
 
   return {
     async enqueue(runs, tx) {
       if (runs.length === 0) return []
       const now = clock.now()
       const ready = readRuns(runs, now)
-      if (tx) return playIn(tx, enqueueAll(ready, { now, packFrom }))
-      const answers = await (isForPacks(ready, packFrom) ? enqueueList(ready) : enqueue(ready))
+      if (tx) return playIn(tx, enqueueAll(ready, now))
+      const answers = await enqueue(ready)
       wake.hint({ kind: 'runs', queues: [...new Set(runs.map((run) => run.queue))] })
       return answers
     },
     async cancel(id, by) {
-      const answer = await connection.writeSteps(function* () {
-        const found = cancel(connection, id, { at: clock.now(), by })
-        if (found !== 'not_found') return found
-        yield* takeOut(id)
-        return cancel(connection, id, { at: clock.now(), by })
-      })
+      const answer = await connection.write(() => cancel(connection, id, { at: clock.now(), by }))
       if (answer === 'cancelling') wake.hint({ kind: 'cancels' })
       return answer
     },
@@ -63,6 +54,7 @@ export function runStore(connection: Connection, clock: Clock, wake: Wake, packF
       if (queues.size > 0) wake.hint({ kind: 'runs', queues: [...queues] })
       return moved
     },
+    remove: (id, by) => connection.write(() => removeRun(connection, id, { at: clock.now(), by })),
   }
 }
 

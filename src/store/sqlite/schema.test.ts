@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openDatabase } from './driver.ts'
+import { openDatabase, releaseClosedFiles } from './driver.ts'
 import { MIGRATIONS } from './migrations/all.ts'
 import { migrationSql } from './schema.ts'
 import { openSqlite } from './store.ts'
@@ -23,6 +23,7 @@ async function elsewhere(script: string, question = 'select 1'): Promise<unknown
   database.exec(script)
   const rows = database.prepare(question).all()
   database.close()
+  await releaseClosedFiles()
   return rows
 }
 
@@ -53,9 +54,30 @@ describe('the schema of a SQLite file', () => {
   })
 
   it('is refused, not made, when migrating is switched off, and the refusal names the command', async () => {
-    const refusal = { code: 'SCHEMA_OUTDATED', hint: expect.stringContaining('everytick migrate') }
+    const refusal = { code: 'STORE_MISSING', hint: expect.stringContaining(`everytick migrate --db sqlite:${path}`) }
     await expect(openSqlite({ path, migrate: false })).rejects.toMatchObject(refusal)
-    expect(await elsewhere('', SCHEMA)).toEqual([])
+    expect(existsSync(path)).toBe(false)
+    writeFileSync(path, '')
+    await expect(openSqlite({ path, migrate: false })).rejects.toMatchObject(refusal)
+    expect([readdirSync(folder), readFileSync(path).length]).toEqual([['a.db'], 0])
+  })
+
+  it('is refused in the file of another program without a change to a byte of it', async () => {
+    await elsewhere('create table mine (a); insert into mine values (1)')
+    const before = readFileSync(path)
+    await expect(openSqlite({ path, migrate: false })).rejects.toMatchObject({ code: 'STORE_MISSING' })
+    expect([readdirSync(folder), readFileSync(path).equals(before)]).toEqual([['a.db'], true])
+  })
+
+  it('is read without a change to a byte, also in a copy that has no write-ahead log', async () => {
+    await (await openSqlite({ path })).close()
+    await releaseClosedFiles()
+    await elsewhere('pragma journal_mode = delete')
+    const before = readFileSync(path)
+    const store = await openSqlite({ path, migrate: false })
+    expect(await store.schedules.list({ limit: 1 })).toEqual([])
+    await store.close()
+    expect([readdirSync(folder), readFileSync(path).equals(before)]).toEqual([['a.db'], true])
   })
 
   it('can be made by hand from the printed script, and is then the same', async () => {

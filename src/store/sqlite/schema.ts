@@ -1,6 +1,6 @@
 /** Brings a file to the schema this version needs, or refuses it; what the schema is stands in `migrations/`. */
 import type { Clock } from '../../time/clock.ts'
-import { pending, refuseOutdated } from '../migrate.ts'
+import { type NamedDatabase, pending, refuseOutdated } from '../migrate.ts'
 import type { Connection } from './connection.ts'
 import { MIGRATIONS } from './migrations/all.ts'
 
@@ -17,17 +17,17 @@ const APPLIED = `insert into everytick_migrations (version, name, applied_at) va
 
 export const NEWEST_VERSION: number = MIGRATIONS.at(-1)!.version
 
-export interface SchemaOptions {
-  /** For people, in refusals. */
-  readonly name: string
+export interface SchemaOptions extends NamedDatabase {
   readonly migrate: boolean
   readonly clock: Clock
 }
 
-export async function prepareSchema(connection: Connection, { name, migrate, clock }: SchemaOptions): Promise<void> {
-  const missing = await connection.read(() => pending(MIGRATIONS, versionOf(connection)))
+export async function prepareSchema(connection: Connection, options: SchemaOptions): Promise<void> {
+  const { migrate, clock } = options
+  const current = await connection.read(() => versionOf(connection))
+  const missing = pending(MIGRATIONS, current)
   if (missing.length === 0) return
-  if (!migrate) refuseOutdated(name, missing)
+  if (!migrate) refuseOutdated(options, current, missing)
   await connection.write(() => {
     connection.exec(CREATE)
     // Looked at again under the lock: another process may have been quicker.

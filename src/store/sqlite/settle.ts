@@ -11,9 +11,9 @@ import { journal } from './journal.ts'
 // back at once, so that it ends instead of keeping others waiting.
 const GIVE_BACK = `
   update everytick_runs
-  set state = 'pending', due_at = iif(cancel_requested, ?, ?), attempt = attempt - ?, error = coalesce(?, error), progress = coalesce(?, progress),
-    worker_id = null, lease_until = null
-  where id = ? and fence = ? and state = 'running' and lease_until <= ?
+  set state = 'pending', due_at = case when cancel_requested then ? when ? then due_at else ? end, attempt = attempt - ?, error = coalesce(?, error), progress = coalesce(?, progress),
+    worker_id = null, claim_id = null, lease_until = null
+  where id = ? and fence = ? and claim_id is ? and state = 'running' and lease_until <= ?
   returning queue, attempt`
 
 /** A settlement with its values as text, so that nothing is refused half way through a batch. */
@@ -30,7 +30,7 @@ export function readSettlement(settlement: Settlement): ReadySettlement {
   return {
     settlement,
     error: failure === null ? null : toJsonText(failure, { what: 'error' }),
-    result: 'result' in verdict ? toJsonText(verdict.result, { what: 'result' }) : null,
+    result: 'result' in verdict && verdict.result !== undefined ? toJsonText(verdict.result, { what: 'result' }) : null,
     progress: progressText(settlement.progress),
   }
 }
@@ -77,9 +77,10 @@ function finishAlike(connection: Connection, wave: readonly ReadySettlement[], a
   }
   const ended = new Map<ReadySettlement, boolean>()
   for (const { end, members } of groups.values()) {
-    const endings = members.map(({ settlement: { id, fence }, error, result }) => ({
+    const endings = members.map(({ settlement: { id, fence, claimId }, error, result }) => ({
       id,
       fence,
+      claimId,
       words: error ?? result,
     }))
     const answers = finish(connection, endings, end)
@@ -97,11 +98,22 @@ function refuse(connection: Connection, { id, fence, workerId, verdict, onlyExpi
 }
 
 function giveBack(connection: Connection, ready: ReadySettlement, { now, queues }: Turn): boolean {
-  const { id, fence, workerId, verdict, onlyExpired } = ready.settlement
+  const { id, fence, claimId, workerId, verdict, onlyExpired } = ready.settlement
   if (verdict.kind !== 'again') return false
-  const { delayMs, counts, reason } = verdict
+  const { delayMs, keepsDue, counts, reason } = verdict
   const leaseBy = onlyExpired ? now : ANY_LEASE
-  const values = [now, now + delayMs, counts ? 0 : 1, ready.error, ready.progress, id, fence, leaseBy]
+  const values = [
+    now,
+    keepsDue ? 1 : 0,
+    now + delayMs,
+    counts ? 0 : 1,
+    ready.error,
+    ready.progress,
+    id,
+    fence,
+    claimId,
+    leaseBy,
+  ]
   const [run] = connection.all<{ queue: string; attempt: number }>(GIVE_BACK, ...values)
   if (run === undefined) return false
   queues.add(run.queue)

@@ -43,10 +43,6 @@ export function guessOf(kind: Kind, isOne: boolean): string {
   from span`
 }
 
-/** Runs that lie in packs, of which there are few. */
-export const packedIn = (isOne: boolean): string =>
-  `select coalesce(sum(count), 0) as many from everytick_packs ${isOne ? 'where workspace = ?' : ''}`
-
 export function sizes(connection: Connection, workspace?: string): Promise<Sizes> {
   const isOne = workspace !== undefined
   const values: Value[] = isOne ? [workspace] : []
@@ -59,8 +55,7 @@ export function sizes(connection: Connection, workspace?: string): Promise<Sizes
       return connection.all<{ many: number }>(guessOf(kind, isOne), ...values)[0]!.many
     }
     const [schedules, paused, quarantined] = [sizeOf('schedules'), sizeOf('paused'), sizeOf('quarantined')]
-    const [packed] = connection.all<{ many: number }>(packedIn(isOne), ...values)
-    const runs = { liveRuns: sizeOf('liveRuns') + packed!.many, finishedRuns: sizeOf('finishedRuns') }
+    const runs = { liveRuns: sizeOf('liveRuns'), finishedRuns: sizeOf('finishedRuns') }
     return { schedules, paused, quarantined, ...runs, estimated }
   })
 }

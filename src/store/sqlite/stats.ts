@@ -15,6 +15,7 @@ import {
   type Ended,
   FRESH_MS,
   hasAnything,
+  type KeptSums,
   keptOf,
   MAX_STRETCHES,
   overBy,
@@ -138,7 +139,7 @@ export function statsStore(connection: Connection, clock: Clock): StatsStore {
         until: until(),
         rows: connection.all<{ at: number; data: string }>(READ, scope, fromAt, toAt),
       }))
-      const known = kept.rows.map(({ at, data }) => statsOf(at, JSON.parse(data) as Omit<Stats, 'at'>))
+      const known = kept.rows.map(({ at, data }) => statsOf(at, JSON.parse(data) as KeptSums))
       // Whole stretches, as many as begin within the span.
       const from = Math.max(firstIn(fromAt), kept.until ?? 0, stretchAt(clock.now()) - FRESH_MS)
       return [...known, ...(await fresh(scope, { fromAt: from, toAt: firstIn(toAt) }))].filter(hasAnything)
@@ -179,7 +180,8 @@ function* keep(sums: Sums, { fromAt, toAt }: Span): Steps<number> {
 function endedOf([at, workspace, job, queue, state, attempts, dueAt, startedAt, doubled]: EndedRow): Ended {
   const durationMs = startedAt === null ? 0 : at - startedAt
   return {
-    ...{ at, workspace, job, queue, state, count: 1, attempts, doubled, durationMs },
+    ...{ at, workspace, job, queue, state, count: 1, attempts, doubled, durationMs, durationMaxMs: durationMs },
+    latenessMaxMs: startedAt === null ? 0 : Math.max(0, startedAt - dueAt),
     lateness: startedAt === null ? null : classOf(LATENESS_BOUNDS, startedAt - dueAt),
     duration: startedAt === null ? null : classOf(DURATION_BOUNDS, durationMs),
   }
@@ -187,7 +189,7 @@ function endedOf([at, workspace, job, queue, state, attempts, dueAt, startedAt, 
 
 const passedOf = ({ at, workspace, job, queue, state, count }: PassedRow): Ended => ({
   ...{ at, workspace, job, queue, state, count, attempts: 0, doubled: 0, durationMs: 0 },
-  ...{ lateness: null, duration: null },
+  ...{ lateness: null, duration: null, latenessMaxMs: 0, durationMaxMs: 0 },
 })
 
 /** The first beginning of a stretch from an instant on. */

@@ -1,6 +1,11 @@
 /** Puts the SQLite store together: one connection, one clock, and the verbs over them. */
+
+import { existsSync } from 'node:fs'
 import { type Clock, systemClock } from '../../time/clock.ts'
+import { sqliteAddress } from '../address-text.ts'
+import { NO_FAILOVERS } from '../contract/failovers.ts'
 import type { Store } from '../contract/store.ts'
+import { refuseMissing } from '../migrate.ts'
 import { appStore } from './apps.ts'
 import { auditLogStore } from './audit-log.ts'
 import { backfillStore } from './backfills.ts'
@@ -13,6 +18,7 @@ import { historyStore } from './history.ts'
 import { laneStore } from './lanes.ts'
 import { lockStore } from './locks.ts'
 import { logStore } from './logs.ts'
+import { monitoringStore } from './monitoring.ts'
 import { planningStore } from './planning.ts'
 import { queueStore } from './queues.ts'
 import { runStore } from './runs.ts'
@@ -28,7 +34,7 @@ export interface SqliteOptions {
   readonly path: string
   /** On one machine its clock is the database's clock; tests hand in their own. */
   readonly clock?: Clock
-  /** Whether a file of an older schema is brought up to date; default true. */
+  /** Whether the file is created, and one of an older schema brought up to date; default true. */
   readonly migrate?: boolean
   /** How long a verb waits for other writers before it fails; default 5000. */
   readonly busyTimeoutMs?: number
@@ -43,9 +49,12 @@ const BUSY_TIMEOUT_MS = 5000
 
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   const { path, clock = systemClock, migrate = true, busyTimeoutMs = BUSY_TIMEOUT_MS } = options
+  const address = sqliteAddress(path)
+  // Opening a path creates a file there.
+  if (!migrate && path !== ':memory:' && !existsSync(path)) refuseMissing(`there is no file ${path}`, address)
   const connection = await connect({ path, busyTimeoutMs })
   try {
-    await prepareSchema(connection, { name: nameOf(path), migrate, clock })
+    await prepareSchema(connection, { name: nameOf(path), address, migrate, clock })
   } catch (error) {
     await connection.close()
     throw error
@@ -56,18 +65,16 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
 interface Place {
   readonly path: string
   readonly clock: Clock
-  /** How many runs a list must have to be packed. */
-  readonly packFrom?: number | undefined
 }
 
 /** The verbs over a connection that is open and has the schema. */
-export function storeOn(connection: Connection, { path, clock, packFrom }: Place): SqliteStore {
+export function storeOn(connection: Connection, { path, clock }: Place): SqliteStore {
   const wake = wakeOn(connection, warnerOf(connection, path))
   return {
     name: nameOf(path),
     schedules: scheduleStore(connection, clock, wake),
     planning: planningStore(connection, clock, wake),
-    runs: runStore(connection, clock, wake, packFrom),
+    runs: runStore(connection, clock, wake),
     claims: claimStore(connection, clock, wake),
     lanes: laneStore(connection, clock, wake),
     queues: queueStore(connection, clock, wake),
@@ -76,11 +83,13 @@ export function storeOn(connection: Connection, { path, clock, packFrom }: Place
     history: historyStore(connection),
     locks: lockStore(connection, clock),
     workers: workerStore(connection, clock),
+    failovers: NO_FAILOVERS,
     documents: documentStore(connection, clock),
     auditLog: auditLogStore(connection, clock),
     logs: logStore(connection, clock),
     feed: feedStore(connection),
     stats: statsStore(connection, clock),
+    monitoring: monitoringStore(connection),
     upkeep: upkeepStore(connection, clock),
     wake,
     now: async () => clock.now(),

@@ -17,8 +17,11 @@ export interface GuardOptions {
    * it may lead to private addresses; a name that is not may be called if all its addresses are in a range of the list.
    */
   readonly allow?: readonly string[]
-  /** Whether this machine and its neighbours may be called; the metadata of clouds never, unless `allow` has its address. */
-  readonly allowPrivate?: boolean
+  /**
+   * Whether this machine and its neighbours may be called, or which of them, in the words of `allow`; the metadata of clouds
+   * never, unless `allow` has its address.
+   */
+  readonly allowPrivate?: boolean | readonly string[]
   /** How names become addresses; as the operating system does it when absent. */
   readonly resolve?: (host: string) => Promise<readonly Resolved[]>
 }
@@ -33,7 +36,10 @@ export interface Guard {
 }
 
 export function createGuard({ allow, allowPrivate = false, resolve = resolved }: GuardOptions = {}): Guard {
-  const rules: Rules = { allow: allow === undefined ? null : readAllowList(allow), allowPrivate }
+  const rules: Rules = {
+    allow: allow === undefined ? null : readAllowList(allow),
+    allowPrivate: typeof allowPrivate === 'boolean' ? allowPrivate : readAllowList(allowPrivate),
+  }
 
   const addresses: Guard['addresses'] = async (place, signal) => {
     const family = isIP(place.host)

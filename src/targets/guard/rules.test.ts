@@ -81,6 +81,28 @@ describe('a private address', () => {
   })
 })
 
+describe('a list of private hosts', () => {
+  const rules: Rules = { allow: null, allowPrivate: readAllowList(['ops.internal', '10.0.0.0/8', 'localhost:9000']) }
+
+  it.each(['https://hook.example/', 'http://10.1.2.3/', 'http://localhost:9000/', 'http://ops.internal:8080/'])(
+    'leaves %s to be called',
+    (url) => expect(check(url, rules)).toBe(url),
+  )
+
+  it('lets no other private address be called, and no metadata of a cloud', () => {
+    for (const url of ['http://127.0.0.1/', 'http://192.168.0.1/'])
+      expect(() => check(url, rules)).toThrow(refused('not public'))
+    const wide: Rules = { allow: null, allowPrivate: readAllowList(['169.254.0.0/16']) }
+    expect(() => check('http://169.254.169.254/', wide)).toThrow(refused('not public'))
+  })
+
+  it('lets a name lead into the house only if the name or the address is on it', () => {
+    checkFound(['10.1.2.3', '8.8.8.8'], rules)
+    expect(() => checkFound(['192.168.0.1'], rules)).toThrow(refused('not public'))
+    checkFound(['192.168.0.1'], { allow: null, allowPrivate: readAllowList(['hook.example']) })
+  })
+})
+
 describe('a list', () => {
   it('leaves all others out, though they are public', () => {
     expect(() => check('https://other.example/', listed('hook.example'))).toThrow(refused('not on the allow-list'))

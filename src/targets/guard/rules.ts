@@ -7,7 +7,8 @@ import { type AllowList, isHostName } from './allow-list.ts'
 export interface Rules {
   /** Null when any public host may be called. */
   readonly allow: AllowList | null
-  readonly allowPrivate: boolean
+  /** Which private hosts may be called beside public ones, where `allow` is null. */
+  readonly allowPrivate: boolean | AllowList
 }
 
 /** Where a connection is to go. */
@@ -63,12 +64,18 @@ function checkName({ host, port }: Place, { allow, allowPrivate }: Rules): void 
   if (allow !== null) {
     // Where the list has addresses, it depends on where the name leads.
     if (!allow.has(host, port) && !allow.hasRanges) throw notAllowed()
-  } else if (!allowPrivate && /^(?:.*\.)?localhost(?:\.localdomain)?$/.test(host)) throw notPublic()
+  } else if (!mayBePrivate(allowPrivate, { host, port }) && /^(?:.*\.)?localhost(?:\.localdomain)?$/.test(host))
+    throw notPublic()
 }
 
-function checkPort({ host, port }: Place, { allow }: Rules): void {
+/** Where the list has addresses, it depends on where a name leads. */
+const mayBePrivate = (allowPrivate: Rules['allowPrivate'], { host, port }: Place): boolean =>
+  typeof allowPrivate === 'boolean' ? allowPrivate : allowPrivate.hasRanges || allowPrivate.has(host, port)
+
+function checkPort({ host, port }: Place, { allow, allowPrivate }: Rules): void {
   if (port === '0') throw refusal('the address has the port 0')
-  if (OTHER_PROTOCOLS.has(port) && allow?.hasPort(host, port) !== true) {
+  const list = allow ?? (typeof allowPrivate === 'boolean' ? null : allowPrivate)
+  if (OTHER_PROTOCOLS.has(port) && list?.hasPort(host, port) !== true) {
     throw refusal(
       `port ${port} is for another protocol`,
       'put the host with its port on the allow-list if it speaks HTTP',
@@ -87,15 +94,27 @@ export function checkAddresses(
   for (const address of addresses) {
     const kind = kindOfAddress(address)
     if (allow === null) {
-      if (kind !== 'public' && !(allowPrivate && kind === 'private')) throw notPublic()
+      if (kind === 'public') continue
+      if (kind !== 'private') throw neverPublic()
+      if (!isListed(allowPrivate, { host, address, port })) throw notPublic()
     } else if (!allow.has(address, port)) {
       if (!named) throw notAllowed()
       // Somebody named the host and may keep it in the house; the metadata of a cloud they must name by its address.
-      if (kind !== 'public' && kind !== 'private') throw notPublic()
+      if (kind !== 'public' && kind !== 'private') throw neverPublic()
     }
   }
 }
 
-const notPublic = (): EverytickError =>
-  refusal('the name leads to an address that is not public', 'allow it with allow or allowPrivate if it is meant')
+function isListed(
+  allowPrivate: Rules['allowPrivate'],
+  { host, address, port }: Place & { readonly address: string },
+): boolean {
+  if (typeof allowPrivate === 'boolean') return allowPrivate
+  return allowPrivate.has(address, port) || (!isIP(host) && allowPrivate.has(host, port))
+}
+
+const NOT_PUBLIC = 'the name leads to an address that is not public'
+const notPublic = (): EverytickError => refusal(NOT_PUBLIC, 'allow it with allow or allowPrivate if it is meant')
+/** Such as the metadata of a cloud, which no `allowPrivate` opens. */
+const neverPublic = (): EverytickError => refusal(NOT_PUBLIC)
 const notAllowed = (): EverytickError => refusal('the host is not on the allow-list')

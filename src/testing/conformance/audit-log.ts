@@ -113,7 +113,7 @@ export const auditLogGroup: Group = (promise) => {
   promise('is never forgotten', { kills: 'the audit log is forgotten' }, async ({ store, advance }) => {
     await append(store)
     await advance(1000 * DAY)
-    await store.upkeep.tidy({ historyMs: 1, journalMs: 1, idempotencyMs: 1, workersMs: 1, orphansMs: 1 })
+    await store.upkeep.tidy({ historyMs: 1, journalMs: 1, idempotencyMs: 1, workersMs: 1, orphansMs: 1, endedMs: null })
     await expectWhole(store, 1)
   })
 

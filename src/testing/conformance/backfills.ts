@@ -200,4 +200,26 @@ export const backfillsGroup: Group = (promise) => {
       expect(await listed({ state: 'cancelled', scheduleId: other.id })).toEqual([])
     },
   )
+
+  promise(
+    'lists those of a range of ids and of a workspace, from the greatest id on',
+    { kills: 'a range of ids is open' },
+    async ({ store }) => {
+      const schedule = await putNew(store)
+      const ids = ['a0', 'a1', 'b0', 'b1'].map((first) => `${first}90a0f0-0000-7000-8000-000000000000`)
+      const [a0, a1, b0, b1] = ids as [string, string, string, string]
+      // Made in another order than that of their ids.
+      for (const id of [b0, a1, b1, a0]) {
+        const workspace = id === b0 ? 'other' : schedule.workspace
+        await store.backfills.create(newBackfill(schedule, { id, workspace }))
+      }
+      const listed = async (filter: Omit<Parameters<Store['backfills']['list']>[0], 'limit'>, limit = 10) =>
+        (await store.backfills.list({ ...filter, limit })).map(({ id }) => id)
+      expect(await listed({ ids: { from: a1, before: b1 } })).toEqual([b0, a1])
+      expect(await listed({ ids: { from: a1 } })).toEqual([b1, b0, a1])
+      expect(await listed({ ids: { from: a1 } }, 2)).toEqual([b1, b0])
+      expect(await listed({ ids: { from: a0 }, workspace: 'other' })).toEqual([b0])
+      expect(await listed({ workspace: 'other' })).toEqual([b0])
+    },
+  )
 }

@@ -18,8 +18,12 @@ import {
   settlement,
 } from './samples.ts'
 
-const left = (store: Store, run: Pick<Run, 'id' | 'fence'>, waitMs = HOUR): Promise<('accepted' | 'refused')[]> =>
-  store.claims.handOver([{ id: run.id, fence: run.fence }], waitMs)
+const left = (
+  store: Store,
+  run: Pick<Run, 'id' | 'fence' | 'claimId'>,
+  waitMs = HOUR,
+): Promise<('accepted' | 'refused')[]> =>
+  store.claims.handOver([{ id: run.id, fence: run.fence, claimId: run.claimId }], waitMs)
 
 export const claimsHandOverGroup: Group = (promise) => {
   promise(
@@ -47,9 +51,12 @@ export const claimsHandOverGroup: Group = (promise) => {
       await settled(store, old, againIn(0))
       const [theirs] = await claimed(store, { workerId: 'w2', wanted: [{ queue: old.queue, limit: 1 }] })
       await settled(store, done, SUCCEEDED)
-      const unknown = { id: newId(), fence: 1 }
-      const asked = [old, theirs!, done, unknown].map(({ id, fence }) => ({ id, fence }))
+      const unknown = { id: newId(), fence: 1, claimId: null }
+      const asked = [old, theirs!, done, unknown].map(({ id, fence, claimId }) => ({ id, fence, claimId }))
       expect(await store.claims.handOver(asked, HOUR)).toEqual(['refused', 'accepted', 'refused', 'refused'])
+      const { id, fence, claimId } = theirs!
+      for (const wrong of [fence - 1, fence + 1])
+        expect(await store.claims.handOver([{ id, fence: wrong, claimId }], HOUR)).toEqual(['refused'])
       expect(await store.history.run(theirs!.id)).toMatchObject({ state: 'running', workerId: null, fence: 2 })
     },
   )
@@ -85,9 +92,22 @@ export const claimsHandOverGroup: Group = (promise) => {
       const run = await running(store)
       await left(store, run, 10_000)
       const before = await store.history.run(run.id)
-      const answer = await store.claims.renew(HOUR, [{ id: run.id, fence: run.fence, progress: { fraction: 0.9 } }])
+      const answer = await store.claims.renew(HOUR, [
+        { id: run.id, fence: run.fence, claimId: run.claimId, progress: { fraction: 0.9 } },
+      ])
       expect(answer.lost).toEqual([run.id])
       expect(await store.history.run(run.id)).toEqual(before)
+    },
+  )
+
+  promise(
+    'hands over under the current claim only',
+    { kills: 'a hand-over does not look at the claim' },
+    async ({ store }) => {
+      const [run, other] = [await running(store), await running(store)]
+      for (const claimId of [other.claimId, newId(), null])
+        expect(await store.claims.handOver([{ id: run.id, fence: run.fence, claimId }], HOUR)).toEqual(['refused'])
+      expect(await store.history.run(run.id)).toEqual(run)
     },
   )
 

@@ -5,9 +5,10 @@ import type { Renewal } from '../../store/contract/claims.ts'
 import type { Group } from './harness.ts'
 import { againIn, claimed, HOUR, MINUTE, newId, running, SUCCEEDED, settled } from './samples.ts'
 
-const renewal = (run: Pick<Run, 'id' | 'fence'>, progress: Renewal['progress'] = null): Renewal => ({
+const renewal = (run: Pick<Run, 'id' | 'fence' | 'claimId'>, progress: Renewal['progress'] = null): Renewal => ({
   id: run.id,
   fence: run.fence,
+  claimId: run.claimId,
   progress,
 })
 
@@ -50,6 +51,24 @@ export const claimsRenewGroup: Group = (promise) => {
   )
 
   promise(
+    'names as lost what is held under another claim, though the fence is right',
+    { kills: 'a renewal does not look at the claim' },
+    async ({ store }) => {
+      const [run, other] = [await running(store), await running(store)]
+      const wrong = [
+        { ...run, claimId: other.claimId },
+        { ...run, claimId: newId() },
+        { ...run, claimId: null },
+      ]
+      for (const each of wrong) {
+        const answer = await store.claims.renew(HOUR, [renewal(each, { fraction: 0.5 })])
+        expect(answer).toMatchObject({ lost: [run.id], cancelling: [] })
+      }
+      expect(await store.history.run(run.id)).toEqual(run)
+    },
+  )
+
+  promise(
     'names as lost what was settled, given back, granted again or never was',
     { kills: 'a renewal does not look at the fence' },
     async ({ store, advance }) => {
@@ -64,12 +83,14 @@ export const claimsRenewGroup: Group = (promise) => {
       await settled(store, regranted, againIn(0))
       const [theirs] = await claimed(store, { workerId: 'w2', wanted: [{ queue: regranted.queue, limit: 1 }] })
       await advance(MINUTE / 2)
-      const unknown = { id: newId(), fence: 1 }
+      const unknown = { id: newId(), fence: 1, claimId: null }
       const asked = [done, kept, back, unknown, regranted]
       const answer = await store.claims.renew(
         HOUR,
         asked.map((run) => renewal(run)),
       )
+      for (const fence of [kept.fence - 1, kept.fence + 1])
+        expect(await store.claims.renew(HOUR, [renewal({ ...kept, fence })])).toMatchObject({ lost: [kept.id] })
       expect(answer.lost.toSorted()).toEqual([done.id, back.id, unknown.id, regranted.id].sort())
       expect(await store.history.run(theirs!.id)).toEqual(theirs)
       expect(await store.history.run(back.id)).toMatchObject({ state: 'pending', leaseUntil: null })

@@ -44,6 +44,19 @@ export const claimsSettleGroup: Group = (promise) => {
   }
 
   promise(
+    'keeps what a cancelled run returned, also where it is refused',
+    { kills: 'the result of a cancelled run is lost' },
+    async ({ store }) => {
+      const run = await running(store)
+      const verdict: Verdict = { kind: 'final', state: 'cancelled', result: { sent: 2 } }
+      expect(await settled(store, run, verdict)).toBe('accepted')
+      expect(await store.history.run(run.id)).toMatchObject({ state: 'cancelled', result: { sent: 2 }, error: null })
+      expect(await settled(store, run, verdict)).toBe('refused')
+      expect(await store.history.journal({ runId: run.id })).toMatchObject([{ kind: 'refused', data: { verdict } }])
+    },
+  )
+
+  promise(
     'makes a run pending again, due after the delay by its own clock, and says why',
     { kills: 'a retry is due at once' },
     async ({ store, advance }) => {
@@ -111,13 +124,35 @@ export const claimsSettleGroup: Group = (promise) => {
   )
 
   promise(
-    'refuses a fence that was never given',
-    { kills: 'a settlement takes any newer fence' },
+    'refuses any fence but that of the claim, older or newer',
+    { kills: 'a settlement does not look at the fence' },
     async ({ store }) => {
       const run = await running(store)
-      expect(await settled(store, { ...run, fence: run.fence + 1 }, SUCCEEDED)).toBe('refused')
+      for (const verdict of [SUCCEEDED, FAILED, againIn(0)]) {
+        expect(await settled(store, { ...run, fence: run.fence + 1 }, verdict)).toBe('refused')
+        expect(await settled(store, { ...run, fence: run.fence - 1 }, verdict)).toBe('refused')
+      }
       expect(await settled(store, { ...run, id: newId() }, SUCCEEDED)).toBe('refused')
       expect(await store.history.run(run.id)).toEqual(run)
+    },
+  )
+
+  promise(
+    'refuses the right fence under another claim, since a fence can repeat after a failover',
+    { kills: 'a settlement does not look at the claim' },
+    async ({ store }) => {
+      const [run, other] = [await running(store), await running(store)]
+      expect(run.claimId).not.toBe(other.claimId)
+      for (const verdict of [SUCCEEDED, FAILED, CANCELLED, againIn(0)]) {
+        expect(await settled(store, { ...run, claimId: other.claimId }, verdict)).toBe('refused')
+        expect(await settled(store, { ...run, claimId: newId() }, verdict)).toBe('refused')
+        expect(await settled(store, { ...run, claimId: null }, verdict)).toBe('refused')
+      }
+      // Among others of one worker that end in the same way, each is held to its own claim.
+      const crossed = [settlement({ ...run, claimId: other.claimId }, SUCCEEDED), settlement(other, SUCCEEDED)]
+      expect(await store.claims.settle(crossed)).toEqual(['refused', 'accepted'])
+      expect(await store.history.run(run.id)).toEqual(run)
+      expect(await settled(store, run, SUCCEEDED)).toBe('accepted')
     },
   )
 
@@ -188,7 +223,7 @@ export const claimsSettleGroup: Group = (promise) => {
         store.claims.settle([settlement(run, FAILED, { onlyExpired: true, workerId: 'reaper' })])
       await advance(MINUTE / 2)
       expect(await reap()).toEqual(['refused'])
-      await store.claims.renew(MINUTE, [{ id: run.id, fence: run.fence, progress: null }])
+      await store.claims.renew(MINUTE, [{ id: run.id, fence: run.fence, claimId: run.claimId, progress: null }])
       await advance(MINUTE / 2)
       expect(await reap()).toEqual(['refused'])
       expect((await store.history.run(run.id))!.state).toBe('running')
@@ -215,7 +250,7 @@ export const claimsSettleGroup: Group = (promise) => {
     const half = { fraction: 0.5, note: 'rendering' }
     await store.claims.renew(
       MINUTE,
-      [told, silent].map(({ id, fence }) => ({ id, fence, progress: half })),
+      [told, silent].map(({ id, fence, claimId }) => ({ id, fence, claimId, progress: half })),
     )
     const whole = { fraction: 1 }
     await store.claims.settle([settlement(told, SUCCEEDED, { progress: whole }), settlement(silent, SUCCEEDED)])

@@ -13,7 +13,8 @@ export const claimsGroup: Group = (promise) => {
       const answer = await store.claims.claim(wanting({ workerId: 'w7', leaseMs: 5000 }))
       expect(answer.now).toBeGreaterThanOrEqual(before!.createdAt)
       const grant = { state: 'running', workerId: 'w7', leaseUntil: answer.now + 5000, startedAt: answer.now }
-      expect(answer.runs).toEqual([{ ...before, ...grant, attempt: 1, fence: 1 }])
+      const claimId = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f-]{27}$/)
+      expect(answer.runs).toEqual([{ ...before, ...grant, attempt: 1, fence: 1, claimId }])
       expect(await store.history.run(before!.id)).toEqual(answer.runs[0])
     },
   )
@@ -23,9 +24,12 @@ export const claimsGroup: Group = (promise) => {
     { kills: 'a grant does not raise the fence' },
     async ({ store }) => {
       const id = await enqueued(store)
+      const seen: (string | null)[] = []
       for (const grant of [1, 2, 3]) {
         const [run] = await claimed(store)
         expect(run).toMatchObject({ id, attempt: grant, fence: grant })
+        expect(seen).not.toContain(run!.claimId)
+        seen.push(run!.claimId)
         await settled(store, run!, againIn(0))
       }
     },
@@ -159,7 +163,7 @@ export const claimsGroup: Group = (promise) => {
       await advance(2.5 * MINUTE)
       const expired = await store.claims.expired(10)
       expect(expired.map(({ workerId }) => workerId)).toEqual(['w2', 'w4'])
-      expect(expired[0]).toEqual(await store.history.run(expired[0]!.id))
+      expect(expired[0]).toEqual({ ...(await store.history.run(expired[0]!.id)), hasBegun: true })
       await advance(MINUTE)
       expect((await store.claims.expired(2)).map(({ workerId }) => workerId)).toEqual(['w2', 'w4'])
     },

@@ -19,7 +19,7 @@ const document = (change: Partial<PutDocument> = {}): PutDocument => ({
 const put = (store: Store, change: Partial<PutDocument> = {}): Promise<Document | null> =>
   store.documents.put(document(change))
 
-const KEPT = { historyMs: 1e12, journalMs: 1e12, idempotencyMs: 1e12, workersMs: 1e12, orphansMs: 1e12 }
+const KEPT = { historyMs: 1e12, journalMs: 1e12, idempotencyMs: 1e12, workersMs: 1e12, orphansMs: 1e12, endedMs: null }
 
 export const documentsGroup: Group = (promise) => {
   promise('keeps a document as it was put', { kills: 'a document is kept in part' }, async ({ store }) => {

@@ -1,7 +1,8 @@
 /** Whatever a user can write is kept, kept with the replacement character, or refused; it is never taken for SQL and never cut. */
 import { expect } from 'vitest'
+import { storableText } from '../../store/storable-text.ts'
 import type { Group } from './harness.ts'
-import { definitionOf, newRun, putNew, putOf } from './samples.ts'
+import { definitionOf, newRun, putNew, putOf, running, settled, settlement } from './samples.ts'
 
 const HOSTILE: readonly (readonly [name: string, text: string])[] = [
   ['quotes and SQL', `'"\`; drop table runs; -- $1 ?1 :a @b %s \\`],
@@ -33,6 +34,41 @@ export const hostileTextGroup: Group = (promise) => {
         const kept = (await store.history.run(run!.id))!.payload as Record<string, [string, { deep: string }]>
         const [key, value] = Object.entries(kept)[0]!
         for (const found of [key, value[0], value[1].deep]) expect(faithful(found, text)).toBe(true)
+      },
+    )
+
+    promise(
+      `keeps ${name} in what an attempt leaves, with the replacement character where no database can hold it`,
+      { kills: 'words of an attempt are stored as they came' },
+      async ({ store }) => {
+        const storable = storableText(text)
+        const done = await running(store)
+        const result = { [text]: [text, { deep: text }] }
+        const progress = { fraction: 0.5, note: text }
+        const succeeded = { kind: 'final', state: 'succeeded', result } as const
+        expect(await store.claims.settle([settlement(done, succeeded, { progress })])).toEqual(['accepted'])
+        const stored = {
+          result: { [storable]: [storable, { deep: storable }] },
+          progress: { fraction: 0.5, note: storable },
+        }
+        expect(await store.history.run(done.id)).toMatchObject(stored)
+
+        const failing = await running(store)
+        const error = { name: text, message: text, stack: text, code: text, detail: { [text]: text } }
+        expect(await settled(store, failing, { kind: 'final', state: 'failed', error })).toBe('accepted')
+        const storedError = {
+          name: storable,
+          message: storable,
+          stack: storable,
+          code: storable,
+          detail: { [storable]: storable },
+        }
+        expect((await store.history.run(failing.id))!.error).toEqual(storedError)
+
+        const line = { runId: failing.id, attempt: 1, at: await store.now(), level: 'info' } as const
+        await store.logs.append([{ ...line, message: text, data: { [text]: text } }])
+        const lines = await store.logs.read(failing.id, { limit: 10 })
+        expect(lines).toMatchObject([{ message: storable, data: { [storable]: storable } }])
       },
     )
 

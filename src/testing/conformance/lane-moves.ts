@@ -143,7 +143,9 @@ export const laneMovesGroup: Group = (promise) => {
       const run = await granted(store, ids[0]!)
       await move(store, { kind: 'cancel', id: run.id, for: ids[1]! }, { kind: 'wait', id: ids[1]! })
       expect(await store.history.run(run.id)).toEqual({ ...run, cancelRequested: true })
-      const renewed = await store.claims.renew(MINUTE, [{ id: run.id, fence: run.fence, progress: null }])
+      const renewed = await store.claims.renew(MINUTE, [
+        { id: run.id, fence: run.fence, claimId: run.claimId, progress: null },
+      ])
       expect(renewed.cancelling).toEqual([run.id])
       const journal = await store.history.journal({ runId: run.id })
       expect(journal).toMatchObject([{ kind: 'cancel_requested', data: { by: 'overlap' } }])

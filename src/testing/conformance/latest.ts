@@ -37,4 +37,30 @@ export const latestGroup: Group = (promise) => {
       expect((await store.history.latest([schedule.id], 10)).get(schedule.id)).toEqual(slots.toReversed())
     },
   )
+
+  promise(
+    'tells when each schedule fired last, by the newest occurrence that has come and has a run',
+    { kills: 'what is planned ahead counts as fired' },
+    async ({ store, advance }) => {
+      const one = await plannedAhead(store, 4)
+      const other = await plannedAhead(store, 2, { key: 'other' })
+      const idle = await putNew(store, { key: 'idle' })
+      const ids = [one.schedule.id, other.schedule.id, idle.id, newId(), 'no id']
+      expect(await store.history.lastFired(ids, one.firstAt - 1)).toEqual(new Map())
+      await advance(MINUTE)
+      for (const run of await claimed(store)) await settled(store, run, SUCCEEDED)
+      const fired = new Map([
+        [one.schedule.id, one.firstAt],
+        [other.schedule.id, other.firstAt],
+      ])
+      expect(await store.history.lastFired(ids, one.firstAt + MINUTE - 1)).toEqual(fired)
+      // A live run counts as much as one that has ended; so does a backfill.
+      fired.set(one.schedule.id, one.firstAt + 2 * MINUTE).set(other.schedule.id, other.firstAt + MINUTE)
+      const ref = { id: idle.id, key: 'idle', revision: 1 }
+      const slot = { scheduledAt: one.firstAt, slotStartAt: null }
+      await enqueued(store, { schedule: ref, trigger: 'backfill', slot, queue: 'later' })
+      fired.set(idle.id, one.firstAt)
+      expect(await store.history.lastFired(ids, one.firstAt + 2 * MINUTE)).toEqual(fired)
+    },
+  )
 }

@@ -21,7 +21,7 @@ const messagesOf = async (store: Store, runId: string, page: { after?: number; l
 const tidied = async (store: Store, historyMs: number): Promise<number> => {
   let removed = 0
   for (let more = true; more; ) {
-    const kept = { journalMs: 1e12, idempotencyMs: 1e12, workersMs: 1e12, orphansMs: 1e12 }
+    const kept = { journalMs: 1e12, idempotencyMs: 1e12, workersMs: 1e12, orphansMs: 1e12, endedMs: null }
     const step = await store.upkeep.tidy({ historyMs, ...kept })
     removed += step.removed
     more = step.more

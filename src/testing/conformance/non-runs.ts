@@ -1,6 +1,7 @@
 /** The record of what became no run: neighbours that say the same are one range, everything else stays apart, and a span finds what reaches into it. */
 import { expect } from 'vitest'
 import type { NonRun } from '../../plan/non-run.ts'
+import type { NonRunFilter, NonRunPlace } from '../../store/contract/history.ts'
 import type { Store } from '../../store/contract/store.ts'
 import type { Group } from './harness.ts'
 import { MINUTE, nonRun, planFor, putNew } from './samples.ts'
@@ -108,6 +109,82 @@ export const nonRunsGroup: Group = (promise) => {
       expect(await told(store, id, 19, 29)).toEqual([a])
       expect(await told(store, id, 20, 29)).toEqual([])
       expect(await told(store, id, 39, 50)).toEqual([b, c])
+    },
+  )
+
+  promise(
+    'lists ranges newest first, page by page, with what their schedule says',
+    { kills: 'a page of non-runs repeats or loses one' },
+    async ({ store }) => {
+      const workspaces = ['t_1', 't_2']
+      const ids: string[] = []
+      for (const workspace of workspaces) {
+        const { id } = await putNew(store, { workspace, job: `job of ${workspace}`, queue: 'slow' })
+        ids.push(id)
+        const reasons = ['window', 'limit', 'policy'] as const
+        for (const [i, reason] of reasons.entries()) {
+          const schedule = (await store.schedules.get(workspace, 'sync'))!
+          // Both schedules have ranges that end at the same instants.
+          const one = minutes(10 * i + 1, 10 * i + 3, { reason, afterAt: null })
+          const plan = planFor(schedule, 0, { nonRuns: [one], watermarkAt: one.toAt, nextAt: schedule.nextAt! + 1 })
+          expect(await store.planning.record([plan])).toEqual(['recorded'])
+        }
+      }
+      const newestFirst = [23, 13, 3].flatMap((to) =>
+        ids
+          .toSorted()
+          .reverse()
+          .map((id) => [to, id]),
+      )
+      const seen: [number, string][] = []
+      for (let after: NonRunPlace | null | undefined; after !== null; ) {
+        const { nonRuns, next } = await store.history.findNonRuns({}, { limit: 2, ...(after ? { after } : {}) })
+        expect(nonRuns.length).toBeLessThanOrEqual(2)
+        for (const { toAt, scheduleId } of nonRuns) seen.push([toAt / MINUTE, scheduleId])
+        after = next
+      }
+      expect(seen).toEqual(newestFirst)
+      const { nonRuns } = await store.history.findNonRuns({ scheduleId: ids[0]! }, { limit: 1 })
+      expect(nonRuns).toMatchObject([
+        {
+          scheduleId: ids[0],
+          workspace: 't_1',
+          key: 'sync',
+          job: 'job of t_1',
+          queue: 'slow',
+          reason: 'policy',
+          count: 3,
+        },
+      ])
+    },
+  )
+
+  promise(
+    'finds ranges by what their schedule says, also when it was removed',
+    { kills: 'a range is lost with its schedule' },
+    async ({ store }) => {
+      const { id } = await putNew(store, { workspace: 't_1', job: 'close', queue: 'slow' })
+      const other = await putNew(store, { workspace: 't_2' })
+      for (const [workspace, one] of [
+        ['t_1', minutes(1, 3)],
+        ['t_1', minutes(5, 5, { state: 'skipped', reason: 'paused' })],
+        ['t_2', minutes(1, 1)],
+      ] as const) {
+        const schedule = (await store.schedules.get(workspace, 'sync'))!
+        const plan = planFor(schedule, 0, { nonRuns: [one], watermarkAt: one.toAt, nextAt: schedule.nextAt! + 1 })
+        expect(await store.planning.record([plan])).toEqual(['recorded'])
+      }
+      await store.schedules.remove('t_1', 'sync', 'ana')
+      const found = async (filter: NonRunFilter): Promise<number[]> =>
+        (await store.history.findNonRuns(filter, { limit: 10 })).nonRuns.map(({ toAt }) => toAt / MINUTE)
+      expect(await found({})).toEqual([5, 3, 1])
+      expect(await found({ scheduleId: id })).toEqual([5, 3])
+      expect(await found({ workspace: 't_1' })).toEqual([5, 3])
+      expect(await found({ workspace: 't_1', states: ['skipped'] })).toEqual([5])
+      expect(await found({ job: 'close' })).toEqual([5, 3])
+      expect(await found({ queue: 'slow', states: ['missed'] })).toEqual([3])
+      expect(await found({ scheduleId: other.id, workspace: 't_1' })).toEqual([])
+      expect(await found({ scheduleId: 'no id' })).toEqual([])
     },
   )
 }

@@ -41,6 +41,7 @@ export const planningRecordGroup: Group = (promise) => {
         createdAt: run.createdAt,
         attempt: 0,
         fence: 0,
+        claimId: null,
         workerId: null,
         leaseUntil: null,
         startedAt: null,
@@ -200,7 +201,14 @@ export const planningRecordGroup: Group = (promise) => {
       const [run] = await claimed(store)
       await settled(store, run!, SUCCEEDED)
       await advance(5 * DAY)
-      const retention = { historyMs: DAY, journalMs: DAY, idempotencyMs: DAY, workersMs: DAY, orphansMs: DAY }
+      const retention = {
+        historyMs: DAY,
+        journalMs: DAY,
+        idempotencyMs: DAY,
+        workersMs: DAY,
+        orphansMs: DAY,
+        endedMs: null,
+      }
       while ((await store.upkeep.tidy(retention)).more);
       expect(await store.history.run(ids[0]!)).toBeNull()
       const back = { ...planFor(schedule, 1), runs: planFor({ ...schedule, nextAt: firstAt }, 1).runs }

@@ -32,7 +32,9 @@ export const queuesGroup: Group = (promise) => {
     async ({ store }) => {
       const run = await running(store, { queue: 'mail' })
       await store.queues.pause('mail', WORDS)
-      const renewed = await store.claims.renew(HOUR, [{ id: run.id, fence: run.fence, progress: null }])
+      const renewed = await store.claims.renew(HOUR, [
+        { id: run.id, fence: run.fence, claimId: run.claimId, progress: null },
+      ])
       expect(renewed).toMatchObject({ lost: [], cancelling: [] })
       expect(await settled(store, run, SUCCEEDED)).toBe('accepted')
     },

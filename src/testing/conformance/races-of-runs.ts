@@ -111,7 +111,8 @@ export const racesOfRunsGroup: Group = (declare) => {
       const run = await running(subject.store)
       await subject.advance(HOUR)
       const answer = await race(subject, {
-        held: (store) => store.claims.renew(MINUTE, [{ id: run.id, fence: run.fence, progress: null }]),
+        held: (store) =>
+          store.claims.renew(MINUTE, [{ id: run.id, fence: run.fence, claimId: run.claimId, progress: null }]),
         met: (store) => store.claims.settle([settlement(run, FAILED, { onlyExpired: true })]),
         ending: 'commit',
       })
@@ -127,7 +128,8 @@ export const racesOfRunsGroup: Group = (declare) => {
       const run = await running(subject.store)
       const answer = await race(subject, {
         held: (store) => settled(store, run, SUCCEEDED),
-        met: (store) => store.claims.renew(MINUTE, [{ id: run.id, fence: run.fence, progress: null }]),
+        met: (store) =>
+          store.claims.renew(MINUTE, [{ id: run.id, fence: run.fence, claimId: run.claimId, progress: null }]),
         ending: 'commit',
       })
       expect(answer.lost).toEqual([run.id])

@@ -70,7 +70,9 @@ export const runsOperatedGroup: Group = (promise) => {
       await settled(store, run, againIn(0, false))
       const [again] = await claimed(store, { wanted: [{ queue: run.queue, limit: 1 }] })
       expect(again).toMatchObject({ id: run.id, cancelRequested: true })
-      const renewed = await store.claims.renew(MINUTE, [{ id: run.id, fence: again!.fence, progress: null }])
+      const renewed = await store.claims.renew(MINUTE, [
+        { id: run.id, fence: again!.fence, claimId: again!.claimId, progress: null },
+      ])
       expect(renewed.cancelling).toEqual([run.id])
     },
   )

@@ -33,6 +33,7 @@ export const runsGroup: Group = (promise) => {
       createdAt: run.createdAt,
       attempt: 0,
       fence: 0,
+      claimId: null,
       workerId: null,
       leaseUntil: null,
       startedAt: null,

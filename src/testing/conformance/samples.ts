@@ -194,6 +194,7 @@ export const againIn = (delayMs: number, counts = true): Verdict => ({
 export const settlement = (run: Run, verdict: Verdict, change: Partial<Settlement> = {}): Settlement => ({
   id: run.id,
   fence: run.fence,
+  claimId: run.claimId,
   workerId: run.workerId!,
   verdict,
   ...change,

@@ -5,6 +5,7 @@ import type { Group, Subject } from './harness.ts'
 import {
   claimed,
   DAY,
+  definitionOf,
   HOUR,
   MINUTE,
   midway,
@@ -13,6 +14,7 @@ import {
   plannedAhead,
   putAgain,
   putNew,
+  putOf,
   RETRACTED,
   statesOf,
 } from './samples.ts'
@@ -168,6 +170,48 @@ export const schedulePausesGroup: Group = (promise) => {
       expect(await store.schedules.list({ limit: 10 })).toEqual([c.schedule])
       for (const { ids } of [a, b]) expect(await statesOf(store, ids)).toEqual(['pending', null])
       expect(await statesOf(store, c.ids)).toEqual(['pending', 'pending'])
+    },
+  )
+
+  promise(
+    'creates a schedule paused in one transaction',
+    { kills: 'a schedule that is created paused is active first' },
+    async (subject) => {
+      const { store } = subject
+      const pause = { reason: 'created paused', by: 'ana', until: null }
+      const now = await store.now()
+      const cursor = { nextAt: now + MINUTE, watermarkAt: now }
+      const made = putOf(definitionOf(), cursor)
+      const other = putOf(definitionOf({ key: 'active' }), cursor)
+      const answers = await store.schedules.put([{ ...made, pause }, other])
+      expect(answers).toMatchObject([
+        { created: true, revision: 1, nextAt: null },
+        { created: true, revision: 1, nextAt: other.nextAt },
+      ])
+      expect(await current(subject)).toMatchObject({ nextAt: null, revision: 1, pause })
+      expect(await store.history.revisions(answers[0]!.id)).toMatchObject([
+        { kind: 'paused', revision: 1, by: 'ana', before: { pause: null }, after: { pause } },
+      ])
+      const { schedules } = await store.planning.due({ lookaheadMs: DAY, limit: 10 })
+      expect(schedules.map(({ key }) => key)).toEqual(['active'])
+      const later = { ...pause, until: now + HOUR }
+      const until = putOf(definitionOf({ key: 'until' }), cursor)
+      expect(await store.schedules.put([{ ...until, pause: later }])).toMatchObject([{ nextAt: later.until }])
+    },
+  )
+
+  promise(
+    'keeps the state of a schedule that exists when it is put as paused',
+    { kills: 'a put pauses a schedule that exists' },
+    async (subject) => {
+      const { store } = subject
+      const schedule = await putNew(store)
+      const pause = { reason: 'created paused', by: 'ana', until: null }
+      for (const change of [{}, { job: 'other' }]) {
+        const [answer] = await store.schedules.put([{ ...putAgain((await current(subject))!, change), pause }])
+        expect(answer).toMatchObject({ id: schedule.id, created: false, nextAt: schedule.nextAt })
+        expect(await current(subject)).toMatchObject({ pause: null, nextAt: schedule.nextAt })
+      }
     },
   )
 }

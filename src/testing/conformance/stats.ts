@@ -86,9 +86,32 @@ export const statsGroup: Group = (promise) => {
             ...{ at, succeeded: 1, failed: 1, cancelled: 1, skipped: 0, missed: 0, attempts: 4, doubled: 0 },
             ...{ lateness: inClass(LATENESS_BOUNDS, { 0: 2, 3: 1 }), durationSumMs: 11 },
             durations: inClass(DURATION_BOUNDS, { 0: 2, 1: 1 }),
+            ...{ latenessMaxMs: 26, durationMaxMs: 6 },
           },
         ]),
       )
+    },
+  )
+
+  promise(
+    'keeps the longest lateness and duration of a stretch, above the last class too',
+    { kills: 'the longest of a stretch is not kept' },
+    async (subject) => {
+      const { store, advance } = subject
+      await toStretch(subject)
+      for (const minutes of [0, 8, 3]) {
+        const at = await toStretch(subject)
+        await enqueued(store)
+        await advance(minutes * MINUTE)
+        const [late] = await claimed(store)
+        await advance((10 - minutes) * MINUTE)
+        await settled(store, late!, SUCCEEDED)
+        const { lateness, durations } = { lateness: minutes * MINUTE, durations: (10 - minutes) * MINUTE }
+        await both(subject, async () => {
+          const ended = (await sumsOf(store)).find((sum) => sum.at === at + 2 * STATS_BUCKET_MS)
+          expect(ended).toMatchObject({ latenessMaxMs: lateness, durationMaxMs: durations })
+        })
+      }
     },
   )
 
@@ -288,7 +311,14 @@ export const statsGroup: Group = (promise) => {
     await settled(store, await running(store), SUCCEEDED)
     await advance(STATS_BUCKET_MS + 11 * SECOND)
     await rolled(store)
-    const retention = { historyMs: DAY, journalMs: DAY, idempotencyMs: DAY, workersMs: DAY, orphansMs: DAY }
+    const retention = {
+      historyMs: DAY,
+      journalMs: DAY,
+      idempotencyMs: DAY,
+      workersMs: DAY,
+      orphansMs: DAY,
+      endedMs: null,
+    }
     await advance(399 * DAY)
     for (let step = 0; step < 20 && (await store.upkeep.tidy(retention)).more; step += 1);
     expect(await store.stats.read('all', ALWAYS)).toMatchObject([{ succeeded: 1 }])
@@ -328,11 +358,31 @@ export const statsGroup: Group = (promise) => {
 
   promise('says how the database is', { kills: 'health cannot be asked for' }, async ({ store }) => {
     await settled(store, await running(store), SUCCEEDED)
-    const { bytes, pool, deadTuples, oldestSnapshotMs } = await store.upkeep.health()
+    const { bytes, deadTuples, oldestSnapshotMs } = await store.upkeep.health()
     expect(bytes).toBeGreaterThan(4096)
-    for (const value of Object.values({ ...pool, deadTuples, oldestSnapshotMs }))
-      expect(value === null || value >= 0).toBe(true)
+    for (const value of [deadTuples, oldestSnapshotMs]) expect(value === null || value >= 0).toBe(true)
   })
+
+  promise(
+    'knows its connections without using one',
+    { kills: 'idle connections count as used', needs: 'second' },
+    async (subject) => {
+      // Opened by its address, so that its pool is its own.
+      const store = await subject.second()
+      await settled(store, await running(store), SUCCEEDED)
+      // A store without a pool of its own answers null each time.
+      const isIdle = (): boolean => {
+        const pool = store.upkeep.pool()
+        return pool === null || (pool.used === 0 && pool.waiting === 0)
+      }
+      await expect.poll(isIdle).toBe(true)
+      const answers = Array.from({ length: 40 }, () => store.now())
+      const busy = store.upkeep.pool()
+      await Promise.all(answers)
+      if (busy) expect(busy.used + busy.waiting).toBeGreaterThan(0)
+      await expect.poll(isIdle).toBe(true)
+    },
+  )
 
   promise(
     'says which schema it has, and that a claim goes by its index',

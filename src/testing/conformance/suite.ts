@@ -5,10 +5,12 @@ import { appsGroup } from './apps.ts'
 import { auditLogGroup } from './audit-log.ts'
 import { backfillsGroup } from './backfills.ts'
 import { claimsGroup } from './claims.ts'
+import { claimsBegunGroup } from './claims-begun.ts'
 import { claimsHandOverGroup } from './claims-hand-over.ts'
 import { claimsRenewGroup } from './claims-renew.ts'
 import { claimsSettleGroup } from './claims-settle.ts'
 import { documentsGroup } from './documents.ts'
+import { failoversGroup } from './failovers.ts'
 import { feedGroup } from './feed.ts'
 import { declareGroup, type Group, type StoreHarness } from './harness.ts'
 import { historyGroup } from './history.ts'
@@ -18,6 +20,7 @@ import { lanesGroup } from './lanes.ts'
 import { latestGroup } from './latest.ts'
 import { locksGroup } from './locks.ts'
 import { logsGroup } from './logs.ts'
+import { monitoringGroup } from './monitoring.ts'
 import { nonRunsGroup } from './non-runs.ts'
 import { planningGroup } from './planning.ts'
 import { planningRecordGroup } from './planning-record.ts'
@@ -31,6 +34,7 @@ import { retractionsGroup } from './retractions.ts'
 import { revisionsGroup } from './revisions.ts'
 import { runsGroup } from './runs.ts'
 import { runsOperatedGroup } from './runs-operated.ts'
+import { runsRemovedGroup } from './runs-removed.ts'
 import { scheduleEditsGroup } from './schedule-edits.ts'
 import { scheduleFindGroup } from './schedule-find.ts'
 import { schedulePauseEndsGroup } from './schedule-pause-ends.ts'
@@ -57,8 +61,8 @@ const GROUPS: Readonly<Record<string, readonly Group[]>> = {
     revisionsGroup,
   ],
   planning: [planningGroup, planningRecordGroup, nonRunsGroup],
-  runs: [runsGroup, runsOperatedGroup],
-  claims: [claimsGroup, claimsRenewGroup, claimsHandOverGroup, claimsSettleGroup, transitionsGroup],
+  runs: [runsGroup, runsOperatedGroup, runsRemovedGroup],
+  claims: [claimsGroup, claimsBegunGroup, claimsRenewGroup, claimsHandOverGroup, claimsSettleGroup, transitionsGroup],
   lanes: [lanesGroup, laneMovesGroup],
   queues: [queuesGroup, queueLimitsGroup],
   backfills: [backfillsGroup],
@@ -66,11 +70,13 @@ const GROUPS: Readonly<Record<string, readonly Group[]>> = {
   history: [historyGroup, slotsGroup, latestGroup],
   locks: [locksGroup],
   workers: [workersGroup],
+  failovers: [failoversGroup],
   documents: [documentsGroup],
   auditLog: [auditLogGroup],
   logs: [logsGroup],
   feed: [feedGroup],
   stats: [statsGroup],
+  monitoring: [monitoringGroup],
   upkeep: [upkeepGroup],
   wake: [wakeGroup],
   transactions: [transactionsGroup],

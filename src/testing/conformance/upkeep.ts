@@ -7,13 +7,17 @@ import {
   againIn,
   claimed,
   DAY,
+  definitionOf,
   enqueued,
   HOUR,
+  MINUTE,
   newRun,
   nonRun,
   planFor,
   plannedAhead,
+  putAgain,
   putNew,
+  putOf,
   running,
   SUCCEEDED,
   settled,
@@ -28,6 +32,7 @@ const keeping = (change: Partial<Retention>): Retention => ({
   idempotencyMs: YEARS,
   workersMs: YEARS,
   orphansMs: YEARS,
+  endedMs: null,
   ...change,
 })
 
@@ -57,7 +62,40 @@ export const upkeepGroup: Group = (promise) => {
       const { removed } = await tidied(store, { historyMs: DAY })
       expect(removed).toBeGreaterThan(0)
       expect(await statesOf(store, [run.id])).toEqual([null])
-      expect(await store.upkeep.tidy(keeping({ historyMs: DAY }))).toEqual({ removed: 0, more: false })
+      expect(await store.upkeep.tidy(keeping({ historyMs: DAY }))).toEqual({ removed: 0, counts: {}, more: false })
+    },
+  )
+
+  promise(
+    'says beforehand how much of each kind it would forget, writes nothing, and then forgets that much',
+    { kills: 'what is overdue is counted wrongly' },
+    async ({ store, advance }) => {
+      const schedule = await putNew(store)
+      const nonRuns = [nonRun({ fromAt: 1, toAt: 2, count: 2 })]
+      await store.planning.record([planFor(schedule, 0, { nonRuns, watermarkAt: 2 })])
+      for (let n = 0; n < 3; n++) {
+        const run = await running(store, { idempotencyKey: `order-${n}` })
+        await settled(store, run, againIn(0))
+        const [again] = await claimed(store, { wanted: [{ queue: run.queue, limit: 1 }] })
+        await settled(store, again!, SUCCEEDED)
+      }
+      await advance(10 * DAY)
+      const young = await running(store, { idempotencyKey: 'young' })
+      await settled(store, young, SUCCEEDED)
+      const retention = keeping({ historyMs: 3 * DAY, journalMs: 3 * DAY, idempotencyMs: 3 * DAY })
+      expect(await store.upkeep.overdue(keeping({}))).toEqual({})
+      const overdue = await store.upkeep.overdue(retention)
+      expect(overdue).toMatchObject({ runs: 3, journal: 3, nonRuns: 1, idempotencyKeys: 3 })
+      expect(await store.upkeep.overdue(retention)).toEqual(overdue)
+      const counts: Partial<Record<string, number>> = {}
+      for (let more = true; more; ) {
+        const step = await store.upkeep.tidy(retention)
+        for (const [kind, rows] of Object.entries(step.counts)) counts[kind] = (counts[kind] ?? 0) + rows
+        more = step.more
+      }
+      expect(counts).toEqual(overdue)
+      expect(await store.upkeep.overdue(retention)).toEqual({})
+      expect(await statesOf(store, [young.id])).toEqual(['succeeded'])
     },
   )
 
@@ -161,6 +199,61 @@ export const upkeepGroup: Group = (promise) => {
       expect(await store.planning.due({ lookaheadMs: DAY, limit: 10 })).toMatchObject({
         schedules: [{ key: 'active' }],
       })
+    },
+  )
+
+  promise(
+    'removes schedules that are over after their retention, and leaves every other',
+    { kills: 'schedules that are over stay for ever' },
+    async ({ store, advance }) => {
+      const api = { source: 'api' } as const
+      const over = async (key: string, change: Parameters<typeof putNew>[1] = {}): Promise<string> =>
+        (await putNew(store, { key, ...api, ...change }, { nextAt: null })).id
+      const id = await over('over')
+      await over('declared', { source: 'code' })
+      await over('paused')
+      await store.schedules.pause('default', 'paused', { reason: '', by: 'ana', until: null })
+      await over('edited')
+      await putNew(store, { key: 'active', ...api })
+      const failing = await plannedAhead(store, 1, { key: 'running', ...api })
+      const ended = planFor({ ...failing.schedule, nextAt: failing.firstAt + MINUTE }, 0, { nextAt: null })
+      expect(await store.planning.record([ended])).toEqual(['recorded'])
+      const kept = ['active', 'declared', 'edited', 'over', 'paused', 'running']
+      const left = async (): Promise<string[]> => (await store.schedules.list({ limit: 10 })).map(({ key }) => key)
+      await advance(20 * DAY)
+      await store.schedules.put([putAgain((await store.schedules.get('default', 'edited'))!, { job: 'other' })])
+      await tidied(store, { endedMs: 30 * DAY })
+      expect(await left()).toEqual(kept)
+      await advance(11 * DAY)
+      await tidied(store, { endedMs: null })
+      expect(await left()).toEqual(kept)
+      expect((await tidied(store, { endedMs: 30 * DAY })).removed).toBe(1)
+      expect(await left()).toEqual(kept.filter((key) => key !== 'over'))
+      expect(await store.history.revisions(id)).toMatchObject([{ kind: 'removed', by: 'everytick' }])
+      // Once its last run has ended, nothing of it is to come.
+      for (const run of await claimed(store)) await settled(store, run, SUCCEEDED)
+      await tidied(store, { endedMs: 30 * DAY })
+      expect(await left()).toEqual(['active', 'declared', 'edited', 'paused'])
+      expect((await store.history.runs({ scheduleId: failing.schedule.id }, { limit: 10 })).length).toBe(1)
+    },
+  )
+
+  promise(
+    'finds those that are over behind any number that only seem so',
+    { kills: 'schedules that are paused hide those that are over' },
+    async ({ store, advance }) => {
+      const now = await store.now()
+      const make = (key: string, paused: boolean) => ({
+        ...putOf(definitionOf({ key, source: 'api' }), { watermarkAt: now + (paused ? 0 : 1) }),
+        pause: paused ? { reason: '', by: 'ana', until: null } : null,
+      })
+      await store.schedules.put(Array.from({ length: 600 }, (_, i) => make(`paused ${i}`, true)))
+      await store.schedules.put([make('over', false)])
+      await advance(2 * DAY)
+      let removed = 0
+      for (let pass = 0; pass < 3; pass += 1) removed += (await tidied(store, { endedMs: DAY })).removed
+      expect(removed).toBe(1)
+      expect(await store.schedules.get('default', 'over')).toBeNull()
     },
   )
 

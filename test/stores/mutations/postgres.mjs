@@ -4,6 +4,55 @@ const start = `${folder}/migrations/0001-core.ts`
 
 export const MUTATIONS = [
   {
+    kills: 'a note that was seen before is taken for a failover',
+    file: `${folder}/lineage.ts`,
+    find: 'stored.position < memory.position',
+    replace: 'stored.position <= memory.position',
+  },
+  {
+    kills: 'a run that never began counts as begun',
+    file: `${folder}/claims.ts`,
+    find: 'd.claim_id is null or list.n <= d.begun as has_begun',
+    replace: 'true as has_begun',
+  },
+  {
+    kills: 'a run that never began counts as begun',
+    file: `${folder}/claim.ts`,
+    find: 'order by g.urgency desc, g.began_due, g.id',
+    replace: 'order by g.urgency, g.began_due, g.id',
+  },
+  {
+    kills: 'a claim without a number begins nothing',
+    file: `${folder}/claim.ts`,
+    find: 'startable ?? limit',
+    replace: 'startable ?? 0',
+  },
+  {
+    kills: 'a count of what began is not written',
+    file: `${folder}/begun.ts`,
+    find: 'greatest(l.begun, (',
+    replace: 'greatest(0, (',
+  },
+  {
+    kills: 'a count of what began is not written',
+    file: `${folder}/settle.ts`,
+    find: 'if (begun.length === 0) return settle(settlements)',
+    replace: 'if (begun.length >= 0) return settle(settlements)',
+  },
+  {
+    kills: 'a count outlives its claim',
+    file: `${folder}/claims.ts`,
+    find: "r.state = 'running' and (d.claim_id is null or r.claim_id = d.claim_id)",
+    replace: "r.state = 'running'",
+    also: [{ find: 'bool_or(has_begun)', replace: 'bool_and(has_begun)' }],
+  },
+  {
+    kills: 'a run that goes back loses its place',
+    file: `${folder}/settle.ts`,
+    find: 'case when g.keeps_due and not r.cancel_requested then',
+    replace: 'case when g.keeps_due and r.cancel_requested then',
+  },
+  {
     kills: 'a claim waits for locked rows',
     file: `${folder}/claim.ts`,
     find: 'for update skip locked',
@@ -74,6 +123,54 @@ export const MUTATIONS = [
     file: `${folder}/settle.ts`,
     find: 'or r.lease_until <= (select now from clock))',
     replace: 'or true)',
+  },
+  {
+    kills: 'the result of a cancelled run is lost',
+    file: `${folder}/settle.ts`,
+    find: "'result' in verdict && verdict.result !== undefined ?",
+    replace: "verdict.state === 'succeeded' ?",
+  },
+  {
+    kills: 'a deleted run leaves its log or its journal',
+    file: `${folder}/remove-run.ts`,
+    find: '.logs where run_id = $1::uuid and exists',
+    replace: '.logs where run_id = $1::uuid and not exists',
+  },
+  {
+    kills: 'a live run is deleted',
+    file: `${folder}/remove-run.ts`,
+    find: "then 'live'",
+    replace: "then 'removed'",
+  },
+  {
+    kills: 'a deleted run leaves a hole in the ledger',
+    file: `${folder}/remove-run.ts`,
+    find: 'and scheduled_at is not null\n',
+    replace: 'and scheduled_at is null\n',
+  },
+  {
+    kills: 'a deleted occurrence is planned again',
+    file: `${folder}/record-statement.ts`,
+    find: 'deleted_runs where id = r.id limit 1',
+    replace: 'deleted_runs where id = r.id and false limit 1',
+  },
+  {
+    kills: 'a backfill repeats what was deleted',
+    file: `${folder}/enqueue-statements.ts`,
+    find: 'deleted_runs where id = g.id limit 1',
+    replace: 'deleted_runs where id = g.id and false limit 1',
+  },
+  {
+    kills: 'records of deleted runs are never forgotten',
+    file: `${folder}/upkeep.ts`,
+    find: "age: 'deleted_at', keepMs: ({ journalMs }) => journalMs",
+    replace: "age: 'deleted_at', keepMs: () => 1e13",
+  },
+  {
+    kills: 'what is overdue is counted wrongly',
+    file: `${folder}/upkeep.ts`,
+    find: 'for (const [kind, table, keepMs] of daysOf(retention)) tally.add(kind, await',
+    replace: 'for (const [kind, table, keepMs] of daysOf(retention).slice(1)) tally.add(kind, await',
   },
   {
     kills: 'a release costs an attempt',
@@ -149,19 +246,19 @@ export const MUTATIONS = [
   },
   {
     kills: 'a pause leaves the cursor standing',
-    file: `${folder}/schedules.ts`,
+    file: `${folder}/pause.ts`,
     find: 'set next_at = case when was.quarantine is null then ${instantAt("',
     replace: 'set next_at = case when true then c.next_at else ${instantAt("',
   },
   {
     kills: 'a pause with an end never ends',
-    file: `${folder}/schedules.ts`,
+    file: `${folder}/pause.ts`,
     find: "->> 'until')",
     replace: "->> 'at')",
   },
   {
     kills: 'a pause lifts a quarantine',
-    file: `${folder}/schedules.ts`,
+    file: `${folder}/pause.ts`,
     find: 'set next_at = case when was.quarantine is null then ${instantAt("',
     replace: 'set next_at = case when true then ${instantAt("',
   },
@@ -529,7 +626,7 @@ export const MUTATIONS = [
   },
   {
     kills: 'runs taken back count as made',
-    file: `${folder}/schedules.ts`,
+    file: `${folder}/pause.ts`,
     find: 'made = c.made - coalesce(b.number, 0)',
     replace: 'made = c.made',
   },
@@ -548,14 +645,14 @@ export const MUTATIONS = [
   {
     kills: 'a repeated enqueue makes a run again',
     file: `${folder}/enqueue-statements.ts`,
-    find: 'and g.scheduled_ms is not null limit 1',
-    replace: 'and g.scheduled_ms is null limit 1',
+    find: 'g.scheduled_ms is not null and (',
+    replace: 'g.scheduled_ms is null and (',
   },
   {
     kills: 'a repeated step makes a run again',
     file: `${folder}/enqueue-statements.ts`,
-    find: 'and g.scheduled_ms is not null limit 1',
-    replace: 'and g.scheduled_ms is null limit 1',
+    find: 'g.scheduled_ms is not null and (',
+    replace: 'g.scheduled_ms is null and (',
   },
   {
     kills: 'a step does not look at the version',
@@ -568,6 +665,12 @@ export const MUTATIONS = [
     file: `${folder}/backfills.ts`,
     find: "and version = $2::int and state = 'running'",
     replace: 'and version = $2::int',
+  },
+  {
+    kills: 'a range of ids is open',
+    file: `${folder}/backfills.ts`,
+    find: '($6::uuid is null or b.id < $6::uuid)',
+    replace: '($6::uuid is null or b.id <= $6::uuid)',
   },
   {
     kills: 'a backfill is taken for the plan',
@@ -596,8 +699,8 @@ export const MUTATIONS = [
   {
     kills: 'orphans stay for ever',
     file: `${folder}/upkeep.ts`,
-    find: "where pause ->> 'by' = 'sync' and",
-    replace: "where pause ->> 'by' = 'nobody' and",
+    find: "  where pause ->> 'by' = 'sync' and",
+    replace: "  where pause ->> 'by' = 'nobody' and",
   },
   {
     kills: 'a cancel wakes nobody',
@@ -622,6 +725,30 @@ export const MUTATIONS = [
     file: `${folder}/settle.ts`,
     find: 'case when r.cancel_requested then 0 else g.delay end',
     replace: 'g.delay',
+  },
+  {
+    kills: 'a settlement does not look at the claim',
+    file: `${folder}/rows.ts`,
+    find: 'r.claim_id is not distinct from',
+    replace: 'g.id is distinct from',
+  },
+  {
+    kills: 'a renewal does not look at the claim',
+    file: `${folder}/rows.ts`,
+    find: 'r.claim_id is not distinct from',
+    replace: 'g.id is distinct from',
+  },
+  {
+    kills: 'a hand-over does not look at the claim',
+    file: `${folder}/rows.ts`,
+    find: 'r.claim_id is not distinct from',
+    replace: 'g.id is distinct from',
+  },
+  {
+    kills: 'a settlement does not look at the claim',
+    file: `${folder}/settle-alike.ts`,
+    find: '(r.id, r.claim_id) in (select given.id, given.claim from',
+    replace: 'r.claim_id in (select given.claim from',
   },
   {
     kills: 'a settlement does not look at the fence',
@@ -686,7 +813,7 @@ export const MUTATIONS = [
   {
     kills: 'expired documents are never forgotten',
     file: `${folder}/upkeep.ts`,
-    find: "  { table: 'documents', age: 'expires_at', keepMs: () => 0 },\n",
+    find: "  { kind: 'documents', table: 'documents', age: 'expires_at', keepMs: () => 0 },\n",
     replace: '',
   },
   {
@@ -716,8 +843,8 @@ export const MUTATIONS = [
   {
     kills: 'the audit log is forgotten',
     file: `${folder}/upkeep.ts`,
-    find: "{ table: 'documents', age: 'expires_at', keepMs: () => 0 }",
-    replace: "{ table: 'audit_log', age: 'at', keepMs: ({ historyMs }) => historyMs }",
+    find: "table: 'documents', age: 'expires_at', keepMs: () => 0 }",
+    replace: "table: 'audit_log', age: 'at', keepMs: ({ historyMs }) => historyMs }",
   },
   {
     kills: 'lines change their order',
@@ -734,7 +861,7 @@ export const MUTATIONS = [
   {
     kills: 'lines are never forgotten',
     file: `${folder}/upkeep.ts`,
-    find: "        ['logs', retention.historyMs],\n",
+    find: "  ['logs', 'logs', retention.historyMs],\n",
     replace: '',
   },
   {
@@ -754,6 +881,18 @@ export const MUTATIONS = [
     file: `${folder}/workers.ts`,
     find: 'ask(drain, [id])).length > 0',
     replace: 'ask(drain, [id])).length >= 0',
+  },
+  {
+    kills: 'idle connections count as used',
+    file: `${folder}/connection.ts`,
+    find: 'totalCount - idleCount)',
+    replace: 'totalCount)',
+  },
+  {
+    kills: 'the longest of a stretch is not kept',
+    file: `${folder}/stats-statements.ts`,
+    find: 'coalesce(max(late_ms), 0)',
+    replace: 'coalesce(min(late_ms) * 0, 0)',
   },
   {
     kills: 'a record that grows is counted again',
@@ -840,5 +979,89 @@ export const MUTATIONS = [
     file: `${folder}/lane-moves.ts`,
     find: "and r.worker_id <> '",
     replace: "and r.worker_id <> 'x",
+  },
+  {
+    kills: 'a schedule that is created paused is active first',
+    file: `${folder}/put.ts`,
+    find: '      if (pause) await ask(statements.pause, pauseValues(row.id, pause))\n',
+    replace: '',
+  },
+  {
+    kills: 'what is planned ahead counts as fired',
+    file: `${folder}/latest.ts`,
+    find: 'and t.scheduled_at <= $',
+    replace: 'and t.scheduled_at <> $',
+  },
+  {
+    kills: 'a page of non-runs repeats or loses one',
+    file: `${folder}/find-non-runs.ts`,
+    find: '`(n.to_at, n.schedule_id) < (',
+    replace: '`(n.to_at, n.schedule_id) <= (',
+  },
+  {
+    kills: 'a range is lost with its schedule',
+    file: `${folder}/find-non-runs.ts`,
+    find: 'where r.schedule_id = n.schedule_id and not exists',
+    replace: 'where false and not exists',
+  },
+  {
+    kills: 'schedules that are over stay for ever',
+    file: `${folder}/upkeep.ts`,
+    find: 'retention.endedMs === null ? 0 : await schedules.remove(retention.endedMs)',
+    replace: 'retention.endedMs !== null ? 0 : await schedules.remove(0)',
+  },
+  {
+    kills: 'schedules that are paused hide those that are over',
+    file: `${folder}/ended-schedules.ts`,
+    find: 'after = rows.length === LOOK_ROWS ? rows.at(-1)! : START',
+    replace: 'after = START',
+  },
+  {
+    kills: 'failures of one subject are told one by one',
+    file: `${folder}/monitoring.ts`,
+    find: 'from looked group by workspace, schedule_id, case when schedule_id is null then job end',
+    replace: 'from looked group by workspace, schedule_id, case when schedule_id is null then job end, finished_at',
+  },
+  {
+    kills: 'failures are told beyond their span',
+    file: `${folder}/monitoring.ts`,
+    find: "h.state <> 'succeeded' and $",
+    replace: "h.state <> 'succeeded' or $",
+  },
+  {
+    kills: 'a failure counts as a success',
+    file: `${folder}/monitoring.ts`,
+    find: "  ) looked where state = 'succeeded'",
+    replace: "  ) looked where state <> 'cancelled'",
+  },
+  {
+    kills: 'what a pause left out counts as passed over',
+    file: `${folder}/monitoring.ts`,
+    find: "where state = 'missed' or reason = 'overlap'`)",
+    replace: "where state = 'missed' or reason <> 'excluded'`)",
+  },
+  {
+    kills: 'runs that wait are those that began',
+    file: `${folder}/monitoring.ts`,
+    find: 'where schedule_id is not null and attempt = 0',
+    replace: 'where schedule_id is not null',
+  },
+  {
+    kills: 'runs that have just begun count as long',
+    file: `${folder}/monitoring.ts`,
+    find: "r.state = 'running' and r.started_at <= $",
+    replace: "r.state = 'running' or r.started_at <= $",
+  },
+  {
+    kills: 'runs of an unknown job are told when they are gone',
+    file: `${folder}/monitoring.ts`,
+    find: "j.kind = 'unknown_job' and $",
+    replace: "j.kind = 'unknown_job' or $",
+  },
+  {
+    kills: 'words of an attempt are stored as they came',
+    file: 'src/store/postgres/settle.ts',
+    find: "verdict.state === 'failed' ? toJsonText(verdict.error, { what: 'error' })",
+    replace: "verdict.state === 'failed' ? JSON.stringify(verdict.error)",
   },
 ]

@@ -55,6 +55,12 @@ export const MUTATIONS = [
     replace: 'run.attempt > retry.attempts',
   },
   {
+    kills: 'a cancelled run whose handler returned has succeeded',
+    file: 'src/run/settle.ts',
+    find: '  cancelRequested ?',
+    replace: '  !cancelRequested ?',
+  },
+  {
     kills: 'a retry outlives the wish to cancel',
     file: 'src/run/settle.ts',
     find: "  if (run.cancelRequested) return { kind: 'final', state: 'cancelled' }\n  const",
@@ -117,8 +123,14 @@ export const MUTATIONS = [
   {
     kills: 'a missed occurrence is skipped a second time',
     file: 'src/plan/plan.ts',
-    find: "(late && overlap === 'skip') ||",
-    replace: '',
+    find: "overlap === 'skip' || catchUp",
+    replace: 'catchUp',
+  },
+  {
+    kills: 'the latest missed occurrence gives way to a newer one',
+    file: 'src/plan/plan.ts',
+    find: " || catchUp.catchUp === 'latest')",
+    replace: ')',
   },
   {
     kills: 'a missed occurrence is put off by its jitter',
@@ -147,8 +159,8 @@ export const MUTATIONS = [
   {
     kills: 'the newest run does not stop the one before it',
     file: 'src/plan/overlap.ts',
-    find: 'else if (previous && !previous.cancelRequested)',
-    replace: 'else if (previous?.cancelRequested)',
+    find: '&& !previous.cancelRequested) cancel(previous)',
+    replace: '&& previous.cancelRequested) cancel(previous)',
   },
   {
     kills: 'a second run waits where one may',
@@ -163,10 +175,22 @@ export const MUTATIONS = [
     replace: 'inLine',
   },
   {
-    kills: 'a run that began is skipped',
+    kills: 'a missed occurrence is cancelled before it began',
+    file: 'src/plan/overlap.ts',
+    find: '!isOwedAStart(previous) && ',
+    replace: '',
+  },
+  {
+    kills: 'a run that began is not cancelled',
     file: 'src/plan/overlap.ts',
     find: "state === 'pending' && fence === 0",
     replace: "state === 'pending'",
+  },
+  {
+    kills: 'a record names a run that is gone',
+    file: 'src/plan/overlap.ts',
+    find: "run.gate === 'waiting') cancel(run)",
+    replace: 'run.gate !== run.gate) cancel(run)',
   },
   {
     kills: 'a run still to come is decided about too early',
@@ -191,5 +215,23 @@ export const MUTATIONS = [
     file: 'src/run/settle.ts',
     find: "  if (run.policy.delivery === 'at_most_once') return settleOnce(run, outcome)\n",
     replace: '',
+  },
+  {
+    kills: 'a failover to an asynchronous standby is called complete',
+    file: 'src/store/postgres/lineage.ts',
+    find: "cause === 'timeline' && note.synchronous &&",
+    replace: "cause === 'timeline' &&",
+  },
+  {
+    kills: 'the span of a failover ends before the last acknowledgement',
+    file: 'src/store/postgres/lineage.ts',
+    find: 'Math.max(recorded.to, memory.acknowledgedAt)',
+    replace: 'recorded.to',
+  },
+  {
+    kills: 'an old primary is used after a failover',
+    file: 'src/store/postgres/lineage.ts',
+    find: 'now.timeline < memory.timeline',
+    replace: 'now.timeline < memory.timeline - 1',
   },
 ]

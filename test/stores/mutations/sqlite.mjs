@@ -3,16 +3,70 @@ const folder = 'src/store/sqlite'
 
 export const MUTATIONS = [
   {
+    kills: 'a run that never began counts as begun',
+    file: `${folder}/begun.ts`,
+    find: 'if (runs.length <= startable) return',
+    replace: 'if (runs.length >= startable) return',
+  },
+  {
+    kills: 'a run that never began counts as begun',
+    file: `${folder}/begun.ts`,
+    find: '[...runs].sort(claimOrder)',
+    replace: '[...runs].sort(claimOrder).reverse()',
+  },
+  {
+    kills: 'a claim without a number begins nothing',
+    file: `${folder}/grant.ts`,
+    find: 'startable ?? one.limit',
+    replace: 'startable ?? 0',
+  },
+  {
+    kills: 'a count of what began is not written',
+    file: `${folder}/begun.ts`,
+    find: 'set begun = max(begun, ?)',
+    replace: 'set begun = ?',
+  },
+  {
+    kills: 'a count of what began is not written',
+    file: `${folder}/claims.ts`,
+    find: 'const settle = () => {\n        writeBegun(connection, begun)',
+    replace: 'const settle = () => {',
+  },
+  {
+    kills: 'a count outlives its claim',
+    file: `${folder}/begun.ts`,
+    find: 'waiting.has(`$',
+    replace: '[...waiting].some((each) => each.endsWith(run.id)) || waiting.has(`$',
+  },
+  {
+    kills: 'a run that goes back loses its place',
+    file: `${folder}/settle.ts`,
+    find: 'when ? then due_at else',
+    replace: 'when ? < 0 then due_at else',
+  },
+  {
     kills: 'a settlement does not look at the fence',
     file: `${folder}/finish.ts`,
-    find: 'where r.id = j.key and r.fence = j.value',
-    replace: 'where r.id = j.key and (r.fence = j.value or true)',
+    find: 'r.fence = j.value ->> 0',
+    replace: 'r.fence >= j.value ->> 0',
+  },
+  {
+    kills: 'a settlement does not look at the claim',
+    file: `${folder}/finish.ts`,
+    find: 'r.claim_id is (j.value ->> 1)',
+    replace: 'true',
+  },
+  {
+    kills: 'a settlement does not look at the claim',
+    file: `${folder}/settle.ts`,
+    find: 'claim_id is ? and state',
+    replace: '(claim_id is ? or true) and state',
   },
   {
     kills: 'a settlement does not look at the fence',
     file: `${folder}/settle.ts`,
-    find: "where id = ? and fence = ? and state = 'running'",
-    replace: "where id = ? and (fence = ? or true) and state = 'running'",
+    find: 'where id = ? and fence = ? and claim_id',
+    replace: 'where id = ? and fence >= ? and claim_id',
   },
   {
     kills: 'a run moves along an arrow that is not drawn',
@@ -33,6 +87,54 @@ export const MUTATIONS = [
     replace: '',
   },
   {
+    kills: 'the result of a cancelled run is lost',
+    file: `${folder}/finish.ts`,
+    find: "iif(? <> 'failed', j.value, null)",
+    replace: "iif(? = 'succeeded', j.value, null)",
+  },
+  {
+    kills: 'a deleted run leaves its log or its journal',
+    file: `${folder}/remove-run.ts`,
+    find: '  connection.run(FORGET_LOG, id)\n',
+    replace: '',
+  },
+  {
+    kills: 'a live run is deleted',
+    file: `${folder}/remove-run.ts`,
+    find: "'live' : 'not_found'",
+    replace: "'removed' : 'not_found'",
+  },
+  {
+    kills: 'a deleted run leaves a hole in the ledger',
+    file: `${folder}/remove-run.ts`,
+    find: 'and scheduled_at is not null\n  on conflict',
+    replace: 'and scheduled_at is null\n  on conflict',
+  },
+  {
+    kills: 'a deleted occurrence is planned again',
+    file: `${folder}/record.ts`,
+    find: 'where d.id = j.key)',
+    replace: 'where d.id = j.key and false)',
+  },
+  {
+    kills: 'a backfill repeats what was deleted',
+    file: `${folder}/enqueue.ts`,
+    find: 'where d.id = j.value)',
+    replace: 'where d.id = j.value and false)',
+  },
+  {
+    kills: 'records of deleted runs are never forgotten',
+    file: `${folder}/upkeep.ts`,
+    find: "age: 'deleted_at', keepMs: journal",
+    replace: "age: 'deleted_at', keepMs: () => Number.MAX_SAFE_INTEGER",
+  },
+  {
+    kills: 'what is overdue is counted wrongly',
+    file: `${folder}/upkeep.ts`,
+    find: ` from \${table} where \${age} < ?\``,
+    replace: ` from \${table} where \${age} > ?\``,
+  },
+  {
     kills: 'a release costs an attempt',
     file: `${folder}/settle.ts`,
     find: 'attempt = attempt - ?',
@@ -41,8 +143,8 @@ export const MUTATIONS = [
   {
     kills: 'a retry is due at once',
     file: `${folder}/settle.ts`,
-    find: '[now, now + delayMs,',
-    replace: '[now, now,',
+    find: '    now + delayMs,',
+    replace: '    now,',
   },
   {
     kills: 'a claim does not look at the due time',
@@ -84,8 +186,14 @@ export const MUTATIONS = [
   {
     kills: 'a renewal does not look at the fence',
     file: `${folder}/claims.ts`,
-    find: "where id = ? and fence = ? and state = 'running'",
-    replace: "where id = ? and (fence = ? or true) and state = 'running'",
+    find: 'where id = ? and fence = ? and claim_id',
+    replace: 'where id = ? and fence >= ? and claim_id',
+  },
+  {
+    kills: 'a renewal does not look at the claim',
+    file: `${folder}/claims.ts`,
+    find: 'claim_id is ? and state',
+    replace: '(claim_id is ? or true) and state',
   },
   {
     kills: 'a renewal shortens a lease',
@@ -279,7 +387,7 @@ export const MUTATIONS = [
   {
     kills: 'tidying stops after its first step',
     file: `${folder}/upkeep.ts`,
-    find: 'more: removed >= STEP_ROWS',
+    find: 'more: tally.removed >= STEP_ROWS',
     replace: 'more: false',
   },
   {
@@ -600,6 +708,12 @@ export const MUTATIONS = [
     replace: 'and version = ?',
   },
   {
+    kills: 'a range of ids is open',
+    file: `${folder}/backfills.ts`,
+    find: "asked.push(['id < ?', ids.before])",
+    replace: "asked.push(['id <= ?', ids.before])",
+  },
+  {
     kills: 'a backfill is taken for the plan',
     file: `${folder}/migrations/0002-policies.ts`,
     find: "\n  where scheduled_at is not null and trigger <> 'backfill'",
@@ -633,8 +747,8 @@ export const MUTATIONS = [
   {
     kills: 'orphans stay for ever',
     file: `${folder}/upkeep.ts`,
-    find: "pause ->> 'at' < ?",
-    replace: "pause ->> 'at' < 0 * ?",
+    find: "pause ->> 'at' < ? order",
+    replace: "pause ->> 'at' < 0 * ? order",
   },
   {
     kills: 'a cancel wakes nobody',
@@ -663,8 +777,8 @@ export const MUTATIONS = [
   {
     kills: 'a run to be cancelled keeps its lane while it waits',
     file: `${folder}/settle.ts`,
-    find: 'iif(cancel_requested, ?, ?)',
-    replace: 'coalesce(nullif(max(0, ?), -1) * 0 + ?, 0)',
+    find: 'case when cancel_requested then ?',
+    replace: 'case when cancel_requested < 0 then ?',
   },
   {
     kills: 'a document is changed from another version',
@@ -699,7 +813,7 @@ export const MUTATIONS = [
   {
     kills: 'expired documents are never forgotten',
     file: `${folder}/upkeep.ts`,
-    find: "  { table: 'everytick_documents', key: 'rowid', age: 'expires_at', keepMs: () => 0 },\n",
+    find: "  { kind: 'documents', table: 'everytick_documents', key: 'rowid', age: 'expires_at', keepMs: () => 0 },\n",
     replace: '',
   },
   {
@@ -717,13 +831,13 @@ export const MUTATIONS = [
   {
     kills: 'the audit log is forgotten',
     file: `${folder}/upkeep.ts`,
-    find: "{ table: 'everytick_documents', key: 'rowid', age: 'expires_at', keepMs: () => 0 }",
-    replace: "{ table: 'everytick_audit_log', key: 'seq', age: 'at', keepMs: (retention) => retention.historyMs }",
+    find: "table: 'everytick_documents', key: 'rowid', age: 'expires_at', keepMs: () => 0 }",
+    replace: "table: 'everytick_audit_log', key: 'seq', age: 'at', keepMs: history }",
   },
   {
     kills: 'lines are never forgotten',
     file: `${folder}/upkeep.ts`,
-    find: "  { table: 'everytick_logs', key: 'seq', age: 'stored_at', keepMs: (retention) => retention.historyMs },\n",
+    find: "  { kind: 'logs', table: 'everytick_logs', key: 'seq', age: 'stored_at', keepMs: history },\n",
     replace: '',
   },
   {
@@ -749,6 +863,18 @@ export const MUTATIONS = [
     file: `${folder}/workers.ts`,
     find: 'connection.run(DRAIN, id) > 0',
     replace: 'connection.run(DRAIN, id) >= 0',
+  },
+  {
+    kills: 'idle connections count as used',
+    file: `${folder}/upkeep.ts`,
+    find: 'pool: () => null',
+    replace: 'pool: () => ({ used: 1, size: 1, waiting: 0 })',
+  },
+  {
+    kills: 'the longest of a stretch is not kept',
+    file: `${folder}/stats.ts`,
+    find: 'Math.max(0, startedAt - dueAt)',
+    replace: '0',
   },
   {
     kills: 'a record that grows is counted again',
@@ -795,8 +921,14 @@ export const MUTATIONS = [
   {
     kills: 'a hand-over does not look at the fence',
     file: `${folder}/claims.ts`,
-    find: "state = 'running' and fence = ? and cancel_requested = 0",
-    replace: "state = 'running' and (fence = ? or true) and cancel_requested = 0",
+    find: "state = 'running' and fence = ? and claim_id",
+    replace: "state = 'running' and fence >= ? and claim_id",
+  },
+  {
+    kills: 'a hand-over does not look at the claim',
+    file: `${folder}/claims.ts`,
+    find: 'claim_id is ? and cancel_requested',
+    replace: '(claim_id is ? or true) and cancel_requested',
   },
   {
     kills: 'a hand-over hides a cancel',
@@ -821,5 +953,89 @@ export const MUTATIONS = [
     file: `${folder}/ledger.ts`,
     find: "nullif(worker_id, '",
     replace: "nullif(worker_id, 'x",
+  },
+  {
+    kills: 'a schedule that is created paused is active first',
+    file: `${folder}/put.ts`,
+    find: '  for (const { workspace, key, pause: words } of puts) if (words) yield* pause({ workspace, key, now }, words)\n',
+    replace: '',
+  },
+  {
+    kills: 'what is planned ahead counts as fired',
+    file: `${folder}/latest.ts`,
+    find: 'and scheduled_at <= ? $',
+    replace: 'and scheduled_at <> ? $',
+  },
+  {
+    kills: 'a page of non-runs repeats or loses one',
+    file: `${folder}/find-non-runs.ts`,
+    find: "'(to_at, schedule_id) < (?, ?)'",
+    replace: "'(to_at, schedule_id) <= (?, ?)'",
+  },
+  {
+    kills: 'a range is lost with its schedule',
+    file: `${folder}/find-non-runs.ts`,
+    find: 'left join everytick_revisions r on s.id is null',
+    replace: 'left join everytick_revisions r on false',
+  },
+  {
+    kills: 'schedules that are over stay for ever',
+    file: `${folder}/upkeep.ts`,
+    find: 'if (tally.removed < STEP_ROWS && retention.endedMs !== null)',
+    replace: 'if (tally.removed < STEP_ROWS && retention.endedMs === null)',
+  },
+  {
+    kills: 'schedules that are paused hide those that are over',
+    file: `${folder}/ended-schedules.ts`,
+    find: 'after = rows.length === LOOK_ROWS ? rows.at(-1)! : start',
+    replace: 'after = start',
+  },
+  {
+    kills: 'failures of one subject are told one by one',
+    file: `${folder}/monitoring.ts`,
+    find: 'group by workspace, schedule_id, iif(schedule_id is null, job, null)',
+    replace: 'group by workspace, schedule_id, iif(schedule_id is null, job, null), finished_at',
+  },
+  {
+    kills: 'failures are told beyond their span',
+    file: `${folder}/monitoring.ts`,
+    find: "where state <> 'succeeded' and finished_at > ? and finished_at <= ?",
+    replace: "where state <> 'succeeded' and (finished_at > ? or true) and finished_at <= ?",
+  },
+  {
+    kills: 'a failure counts as a success',
+    file: `${folder}/monitoring.ts`,
+    find: "  where state = 'succeeded' order by finished_at desc",
+    replace: "  where state <> 'cancelled' order by finished_at desc",
+  },
+  {
+    kills: 'what a pause left out counts as passed over',
+    file: `${folder}/monitoring.ts`,
+    find: "  where state = 'missed' or reason = 'overlap'`",
+    replace: "  where state = 'missed' or reason <> 'excluded'`",
+  },
+  {
+    kills: 'runs that wait are those that began',
+    file: `${folder}/monitoring.ts`,
+    find: 'where schedule_id is not null and attempt = 0 group by',
+    replace: 'where schedule_id is not null group by',
+  },
+  {
+    kills: 'runs that have just begun count as long',
+    file: `${folder}/monitoring.ts`,
+    find: "where state = 'running' and started_at <= ? order by",
+    replace: "where state = 'running' and (started_at <= ? or true) order by",
+  },
+  {
+    kills: 'runs of an unknown job are told when they are gone',
+    file: `${folder}/monitoring.ts`,
+    find: "from everytick_journal\n      where kind = 'unknown_job' and at > ? and at <= ?",
+    replace: "from everytick_journal\n      where kind = 'unknown_job' and (at > ? or true) and at <= ?",
+  },
+  {
+    kills: 'words of an attempt are stored as they came',
+    file: 'src/store/sqlite/settle.ts',
+    find: "toJsonText(failure, { what: 'error' })",
+    replace: 'JSON.stringify(failure)',
   },
 ]

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import { EverytickError } from '../../../errors.ts'
 import { createGuard } from '../../../targets/guard/guard.ts'
+import { type HttpSending, refusedWords } from '../http-send.ts'
 import { type Delivery, linesOf, type Send, subjectOf } from '../message.ts'
 
 export interface EmailConfig {
@@ -18,7 +19,7 @@ export interface EmailConfig {
 
 const TIMEOUT_MS = 10_000
 
-export function email(config: EmailConfig, { allowPrivate }: { readonly allowPrivate: boolean }): Send {
+export function email(config: EmailConfig, { allowPrivate }: Pick<HttpSending, 'allowPrivate'>): Send {
   const guard = createGuard({ allowPrivate })
   return async (outgoing): Promise<Delivery> => {
     const { host, port, secure, user, password, from, to } = config
@@ -62,7 +63,7 @@ export function email(config: EmailConfig, { allowPrivate }: { readonly allowPri
 
 /** What the mail server said may quote the password; its code and the kind of failure do not. */
 function reasonOf(error: unknown): string {
-  if (error instanceof EverytickError) return error.message
+  if (error instanceof EverytickError) return refusedWords(error)
   const { code, responseCode, name } = error as { code?: unknown; responseCode?: unknown; name?: unknown }
   if (name === 'TimeoutError') return 'there was no answer in time'
   const words = [code, responseCode].filter((each) => typeof each === 'string' || typeof each === 'number').join(' ')

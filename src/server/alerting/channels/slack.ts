@@ -1,5 +1,5 @@
 /** Tells people in Slack, or in anything that takes the same JSON; its address is the secret. */
-import { httpSend } from '../http-send.ts'
+import { type HttpSending, httpSend } from '../http-send.ts'
 import { linesOf, type Send } from '../message.ts'
 import { deliveryOf } from './answer.ts'
 
@@ -8,7 +8,7 @@ export interface SlackConfig {
   readonly url: string
 }
 
-export function slack({ url }: SlackConfig, { allowPrivate }: { readonly allowPrivate: boolean }): Send {
+export function slack({ url }: SlackConfig, { allowPrivate }: Pick<HttpSending, 'allowPrivate'>): Send {
   return async (outgoing) => {
     const [first = '', ...rest] = linesOf(outgoing).map(escaped)
     const body = JSON.stringify({ text: [`*${first}*`, ...rest].join('\n') })

@@ -1,7 +1,7 @@
 /** Tells a program by HTTP, signed as Standard Webhooks describes it, so that the receiver can tell who speaks and what it has heard before. */
 import { createHmac } from 'node:crypto'
 import type { Clock } from '../../../time/clock.ts'
-import { httpSend } from '../http-send.ts'
+import { type HttpSending, httpSend } from '../http-send.ts'
 import { bodyOf, type Delivery, type Send } from '../message.ts'
 import { deliveryOf } from './answer.ts'
 
@@ -33,7 +33,7 @@ export const isWebhookSecret = (secret: string): boolean => {
 
 export function webhook(
   { url, secret }: WebhookConfig,
-  { clock, allowPrivate }: { readonly clock: Clock; readonly allowPrivate: boolean },
+  { clock, allowPrivate }: { readonly clock: Clock } & Pick<HttpSending, 'allowPrivate'>,
 ): Send {
   return async (outgoing): Promise<Delivery> => {
     const now = clock.now()

@@ -5,6 +5,21 @@ import { policies } from './0002-policies.ts'
 import { history } from './0003-history.ts'
 import { documents } from './0005-documents.ts'
 import { reading } from './0006-reading.ts'
-import { packs } from './0007-packs.ts'
+import { claims } from './0008-claims.ts'
+import { nonRunLists } from './0009-non-run-lists.ts'
+import { endedSchedules } from './0010-ended-schedules.ts'
+import { monitoring } from './0011-monitoring.ts'
+import { deletedRuns } from './0012-deleted-runs.ts'
 
-export const MIGRATIONS: readonly Migration[] = [start, policies, history, documents, reading, packs]
+export const MIGRATIONS: readonly Migration[] = [
+  start,
+  policies,
+  history,
+  documents,
+  reading,
+  claims,
+  nonRunLists,
+  endedSchedules,
+  monitoring,
+  deletedRuns,
+]

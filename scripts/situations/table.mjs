@@ -1,0 +1,301 @@
+/** What alerts, doctor, metrics and logs must say in each situation: the one table that `npm run situations` judges by and that docs/operate/situations.md is written from. */
+
+/** A condition on a series: of some scrape `during`, of the last one `after`, of each one `always`. Labels left out are added up. */
+const during = (of, series, is, value) => ({ when: 'during', of, series, is, value })
+const after = (of, series, is, value) => ({ when: 'after', of, series, is, value })
+const always = (of, series, is, value) => ({ when: 'always', of, series, is, value })
+
+/** Of every situation, once it is over. */
+const WELL_AFTER = [
+  after('serve', 'up', '=', 1),
+  after('worker', 'up', '=', 1),
+  after('serve', 'everytick_store_up', '=', 1),
+  after('worker', 'everytick_store_up', '=', 1),
+  after('serve', 'everytick_orphaned_rows', '=', 0),
+  after('serve', 'everytick_evaluation_lag_seconds', '<', 10),
+  after('serve', 'everytick_queue_oldest_due_seconds', '<', 15),
+  always('serve', 'everytick_double_fires_total', '=', 0),
+]
+
+/** A line that a person should look at. `of`: whose; `optional`: it may be there. */
+const line = (of, level, message, optional = false) => ({ of, level, message, optional })
+const mayLine = (of, level, message) => line(of, level, message, true)
+/** Of a run whose worker did not come back in time. */
+const TAKEN_BACK = mayLine('serve', 'warn', /the lease ended/)
+const REFUSED = mayLine('worker', 'warn', /lost its lease|late result/)
+const NO_PLANNER = mayLine('worker', 'warn', /no process plans/)
+const alert = (kind, title = null) => ({ kind, title })
+
+const SOON = ['--resolve-after', '15s']
+
+export const SITUATIONS = [
+  {
+    name: 'all well',
+    what: 'Both processes run, for 75 s.',
+    lastsMs: 75_000,
+    settledMs: 0,
+    quietMs: 0,
+    opens: [],
+    may: [],
+    stays: [],
+    rules: [],
+    doctor: { exit: 0, says: {} },
+    metrics: [
+      always('serve', 'everytick_store_up', '=', 1),
+      always('worker', 'everytick_store_up', '=', 1),
+      during('serve', 'everytick_workers_alive', '=', 2),
+      during('worker', 'everytick_runs_total{job="quick",outcome="succeeded"}', '>', 0),
+    ],
+    lines: [],
+    prometheus: [],
+    note: '',
+  },
+  {
+    name: 'worker killed',
+    what: 'The only worker ends by SIGKILL; another one starts when the alerts have opened.',
+    when: '1 m after the first run waits',
+    opens: [alert('no_worker'), alert('schedule_not_fired')],
+    may: ['no_success'],
+    stays: [],
+    rules: [
+      ['no-worker', ...SOON],
+      ['schedule-not-fired', ...SOON],
+      ['no-success', ...SOON],
+    ],
+    doctor: { exit: 5, says: { queues: 'wrong', alerts: 'wrong' } },
+    metrics: [
+      during('worker', 'up', '=', 0),
+      during('serve', 'everytick_workers_alive', '=', 1),
+      during('serve', 'everytick_queue_oldest_due_seconds{queue="default"}', '>', 50),
+    ],
+    lines: [TAKEN_BACK],
+    prometheus: ['EverytickQueueWaiting'],
+    note: 'Runs that the worker had begun are taken back when their lease ends, and run again. After 5 m, `queue_age` and `no_success` open too.',
+  },
+  {
+    name: 'worker frozen',
+    what: 'The only worker is stopped by SIGSTOP (a machine that hangs), and goes on by SIGCONT when the alerts have opened.',
+    when: '1 m after the first run waits',
+    opens: [alert('no_worker'), alert('schedule_not_fired')],
+    may: ['no_success'],
+    stays: [],
+    rules: [
+      ['no-worker', ...SOON],
+      ['schedule-not-fired', ...SOON],
+      ['no-success', ...SOON],
+    ],
+    doctor: { exit: 5, says: { queues: 'wrong', alerts: 'wrong' } },
+    metrics: [
+      during('worker', 'up', '=', 0),
+      during('serve', 'everytick_workers_alive', '=', 1),
+      during('serve', 'everytick_queue_oldest_due_seconds{queue="default"}', '>', 50),
+    ],
+    lines: [TAKEN_BACK, REFUSED],
+    prometheus: ['EverytickQueueWaiting', 'EverytickEventLoopBlocked'],
+    note: 'What the frozen worker had begun was given to others meanwhile: its late result is not accepted.',
+  },
+  {
+    name: 'planner killed',
+    what: '`serve`, the only process that plans, ends by SIGKILL for 40 s.',
+    lastsMs: 40_000,
+    when: 'within 15 s of its return',
+    opens: [alert('missed')],
+    may: [],
+    stays: ['missed'],
+    rules: [],
+    doctor: { exit: 5, says: { planner: 'wrong' } },
+    metrics: [
+      during('serve', 'up', '=', 0),
+      during('worker', 'up', '=', 1),
+      during('worker', 'everytick_store_up', '=', 1),
+    ],
+    lines: [line('worker', 'warn', /no process plans/), line('serve', 'warn', /occurrences were recorded as missed/)],
+    prometheus: ['EverytickFleetUnknown'],
+    note:
+      'No alert can open while it is away: the process that looks is gone. The heartbeat stops, and Prometheus sees `up 0`. ' +
+      '`missed` is true: `catchUp: latest` leaves out all but the newest occurrence. Where another process plans, it takes over within 4 s ' +
+      'and nothing opens. Where none plans but another server watches, `planner_stalled` opens after 30 s and `schedule_not_fired` after 1 m.',
+  },
+  {
+    name: 'database away',
+    what: 'For 60 s Postgres is down, or another process holds the lock of the SQLite file.',
+    lastsMs: 60_000,
+    when: 'within 15 s of its return',
+    opens: [alert('missed')],
+    may: [],
+    stays: ['missed'],
+    rules: [],
+    doctor: {
+      postgres: { exit: 5, says: { store: 'wrong' } },
+      // A file that is locked for writing can be read.
+      sqlite: { exit: 5, says: { planner: 'wrong', queues: 'wrong' } },
+    },
+    metrics: [
+      during('serve', 'up', '=', 1),
+      during('worker', 'up', '=', 1),
+      during('serve', 'everytick_engine_errors_total', '>', 10),
+      during('worker', 'everytick_engine_errors_total', '>', 10),
+      { ...during('serve', 'everytick_workers_alive', '=', 0), on: 'sqlite' },
+      { ...during('serve', 'everytick_store_up', '=', 0), on: 'postgres' },
+      { ...during('worker', 'everytick_store_up', '=', 0), on: 'postgres' },
+    ],
+    lines: [
+      line('serve', 'error', /(failed|still fails)/),
+      line('worker', 'error', /(failed|still fails)/),
+      line('serve', 'info', /works again/),
+      line('worker', 'info', /works again/),
+      line('serve', 'warn', /occurrences were recorded as missed/),
+      TAKEN_BACK,
+      REFUSED,
+      NO_PLANNER,
+    ],
+    prometheus: ['EverytickStoreAway', 'EverytickNoWorkers', 'EverytickEngineErrors'],
+    note: 'No alert can be stored while it is away; the heartbeat stops.',
+  },
+  {
+    name: 'disk full',
+    what: 'The disk of the database is full for 40 s.',
+    lastsMs: 40_000,
+    needsDisk: true,
+    when: 'within 15 s of room on it',
+    opens: [{ ...alert('missed'), on: 'sqlite' }],
+    may: ['missed'],
+    stays: ['missed'],
+    rules: [],
+    doctor: {
+      // A new connection may need room, and what is written may still find some.
+      postgres: [
+        { exit: 5, says: { store: 'wrong' } },
+        { exit: 0, says: {} },
+        { exit: 5, says: { planner: 'wrong', queues: 'wrong' } },
+      ],
+      sqlite: { exit: 5, says: { planner: 'wrong', queues: 'wrong' } },
+    },
+    metrics: [
+      during('serve', 'up', '=', 1),
+      during('worker', 'up', '=', 1),
+      { ...during('serve', 'everytick_engine_errors_total', '>', 10), on: 'sqlite' },
+      { ...during('worker', 'everytick_engine_errors_total', '>', 10), on: 'sqlite' },
+      { ...during('serve', 'everytick_workers_alive', '=', 0), on: 'sqlite' },
+      { ...during('serve', 'everytick_evaluation_lag_seconds', '>', 10), on: 'sqlite' },
+    ],
+    lines: [
+      { ...line('serve', 'error', /(failed|still fails)/), on: 'sqlite' },
+      { ...line('serve', 'info', /works again/), on: 'sqlite' },
+      { ...mayLine('serve', 'error', /(failed|still fails)/), on: 'postgres' },
+      { ...line('worker', 'error', /(failed|still fails)/), on: 'sqlite' },
+      { ...line('worker', 'info', /works again/), on: 'sqlite' },
+      { ...line('serve', 'warn', /occurrences were recorded as missed/), on: 'sqlite' },
+      { ...mayLine('worker', 'error', /(failed|still fails)/), on: 'postgres' },
+      { ...mayLine('serve', 'warn', /occurrences were recorded as missed/), on: 'postgres' },
+      TAKEN_BACK,
+      REFUSED,
+      NO_PLANNER,
+    ],
+    prometheus: ['EverytickNoWorkers', 'EverytickEngineErrors', 'EverytickPlanningBehind'],
+    note:
+      'No alert can be stored while it is full; the heartbeat stops. On SQLite every write fails. Postgres goes on as long as a write finds room in ' +
+      'pages and log files that it has.',
+  },
+  {
+    name: 'hung handler',
+    what: 'A handler without a timeout, of a schedule every 2 s under `overlap: skip`, does not return until the alerts have opened.',
+    when: '1 m to 5 m, at least 3 periods',
+    opens: [
+      alert('run_too_long'),
+      alert('no_success', 'Schedule default/upload has had no successful run for too long'),
+    ],
+    may: [],
+    stays: [],
+    rules: [
+      ['no-success', '--setting', 'atLeast=1m', ...SOON],
+      ['run-too-long', ...SOON],
+    ],
+    doctor: { exit: 5, says: { alerts: 'wrong' } },
+    metrics: [during('worker', 'everytick_slots_busy{queue="default"}', '>', 0)],
+    lines: [],
+    prometheus: [],
+    note:
+      'The occurrences meanwhile are recorded as skipped. `run_too_long` waits for ten times what the schedule usually takes, 1 m at least. ' +
+      'With a timeout, which ends the attempt, it waits for 90 % of it, or for three times the p95 of the job where the last day had 20 runs. ' +
+      '`no_success` waits for 3 periods, 5 m at least.',
+  },
+  {
+    name: 'nightly fails once',
+    failsAtOnce: true,
+    settledMs: 0,
+    what: 'A nightly job without a retry fails. Then it is triggered, and succeeds.',
+    when: 'within 15 s',
+    opens: [alert('run_failed', 'Schedule default/nightly failed')],
+    may: [],
+    stays: [],
+    once: {
+      kind: 'run_failed',
+      values: { job: 'report', schedule: 'default/nightly', error: 'Error: rates are missing' },
+    },
+    rules: [['run-failed', ...SOON]],
+    doctor: { exit: 0, says: { alerts: 'warning' } },
+    metrics: [after('worker', 'everytick_runs_total{job="report",outcome="failed"}', '=', 1)],
+    lines: [line('worker', 'error', /job "report" failed: rates are missing/)],
+    prometheus: ['EverytickRunFailed'],
+    note: 'Exactly one alert, which names job, schedule and error.',
+  },
+  {
+    name: 'restart after three minutes',
+    what: 'Both end by SIGTERM and start again three minutes later.',
+    lastsMs: 180_000,
+    when: 'within 15 s of the start',
+    opens: [alert('missed')],
+    may: [],
+    stays: ['missed'],
+    rules: [],
+    exits: [0, 0],
+    doctor: { exit: 5, says: { planner: 'wrong', queues: 'wrong' } },
+    metrics: [during('serve', 'up', '=', 0), during('worker', 'up', '=', 0)],
+    lines: [line('serve', 'warn', /occurrences were recorded as missed/)],
+    prometheus: ['EverytickAbsent'],
+    note: 'No schedule is late before the planner had its `grace` to catch up.',
+  },
+  {
+    name: 'queue paused',
+    what: 'A queue with a schedule every 2 s and one every minute is paused for 100 s, then resumed.',
+    lastsMs: 100_000,
+    opens: [],
+    may: [],
+    stays: [],
+    rules: [],
+    doctor: { exit: 0, says: {} },
+    metrics: [
+      during('serve', 'everytick_queue_depth{queue="mail"}', '>', 0),
+      always('serve', 'everytick_store_up', '=', 1),
+    ],
+    lines: [],
+    prometheus: [],
+    note: 'Runs that wait in it wait on purpose, and count as waiting again from its end.',
+  },
+].map((row) => ({ ...row, metrics: [...row.metrics, ...WELL_AFTER] }))
+
+/** The same within about a minute, for the test suite: rules are quicker, and nothing is held back for as long. */
+const SHORTER = {
+  'all well': { what: 'Both processes run, for 20 s.', lastsMs: 20_000 },
+  'hung handler': {
+    settledMs: 10_000,
+    quietMs: 0,
+    rules: [
+      ['no-success', '--setting', 'atLeast=5s', '--resolve-after', '1s'],
+      ['run-too-long', '--setting', 'atLeast=5s', '--resolve-after', '1s'],
+    ],
+  },
+  'queue paused': {
+    settledMs: 5000,
+    lastsMs: 35_000,
+    quietMs: 20_000,
+    rules: [
+      ['queue-age', '--setting', 'age=10s'],
+      ['no-worker', '--setting', 'for=10s'],
+      ['schedule-not-fired', '--setting', 'grace=10s'],
+    ],
+  },
+}
+
+export const SHORT = SITUATIONS.filter(({ name }) => name in SHORTER).map((row) => ({ ...row, ...SHORTER[row.name] }))

@@ -1,0 +1,17 @@
+/** Makes text safe to show: whatever could command a terminal, hide text or begin a line is written as its code. */
+
+// Control, formatting and direction marks, lone surrogates and unassigned codes: what could command a terminal or hide text.
+const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu
+
+/** The same text with everything a terminal might obey written as its code; data goes through here before it is shown. */
+export const printable = (text: string): string =>
+  text.replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
+
+/** One line of JSON that is also safe to show: JSON itself lets C1 controls and direction marks through raw. */
+export const jsonText = (value: unknown): string =>
+  JSON.stringify(value).replace(UNPRINTABLE, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  )

@@ -1,0 +1,18 @@
+/** Emits that this process changed schedules, for the log; inside a transaction of the caller before that is committed. */
+import type { ScheduleAction } from '../observe/fact.ts'
+import type { Core } from './core.ts'
+
+/** More of one call are counted, not named. */
+const MAX_NAMED = 5
+
+export interface ScheduleChange {
+  readonly action: ScheduleAction
+  readonly schedules: readonly { readonly workspace: string; readonly key: string }[]
+  readonly by: string
+}
+
+export function emitChange({ hub }: Pick<Core, 'hub'>, { action, schedules, by }: ScheduleChange): void {
+  if (schedules.length === 0) return
+  const names = schedules.slice(0, MAX_NAMED).map(({ workspace, key }) => `${workspace}/${key}`)
+  hub.tell({ kind: 'schedules.changed', action, count: schedules.length, names, by })
+}

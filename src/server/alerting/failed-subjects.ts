@@ -1,0 +1,73 @@
+/** Finds what failed for good lately, of each schedule and each job without one the newest, and when it succeeded after that. */
+import type { Alert } from '../../observe/alert.ts'
+import { failedJobSubject } from '../../observe/alert-condition.ts'
+import type { FactsOf, FailedSubject } from '../../observe/alert-facts.ts'
+import { DAY_MS } from '../../schedule/calendar.ts'
+import type { UnsuccessfulSubject } from '../../store/contract/monitoring.ts'
+import { schedulesOf } from './found-schedules.ts'
+import type { Look } from './look.ts'
+
+/** Runs that ended otherwise than well that one look reads, the newest. */
+export const MAX_UNSUCCESSFUL = 10_000
+/** More than a rule has alerts: of these it is looked up whether they succeeded since. */
+const MAX_SUBJECTS = 200
+/** Runs that succeeded among which the newest end is looked for: they are listed by when they were asked for. */
+const NEWEST = 5
+
+export interface FailedQuestion {
+  readonly rule: { readonly workspace: string }
+  readonly alerts: readonly Alert[]
+}
+
+type Failed = Omit<FailedSubject, 'succeededAt'>
+
+export async function failedSubjects(look: Look, { rule, alerts }: FailedQuestion): Promise<FactsOf<'run_failed'>> {
+  const span = { afterAt: look.now - DAY_MS, untilAt: look.now }
+  const found = (await look.store.monitoring.unsuccessful(span, MAX_UNSUCCESSFUL))
+    .filter(({ workspace }) => rule.workspace === '' || workspace === rule.workspace)
+    .flatMap(failureOf)
+  // What alerts are about first, so that none is taken to be over because others failed since.
+  const known = new Map((await failuresOf(look, alerts)).map((each) => [subjectOf(each), each]))
+  const fresh = new Map(found.map((each) => [subjectOf(each), each]))
+  const all = [...new Map([...known, ...fresh]).values()].slice(0, Math.max(MAX_SUBJECTS, known.size))
+  const schedules = all.flatMap(({ schedule }) => schedule?.id ?? [])
+  const successes = await look.store.monitoring.successes(schedules)
+  const failed: FailedSubject[] = []
+  for (const each of all) {
+    const succeededAt = each.schedule ? successes.get(each.schedule.id)?.at : await jobSucceededAt(look, each)
+    failed.push({ ...each, succeededAt: succeededAt ?? null })
+  }
+  return { failed }
+}
+
+const subjectOf = ({ workspace, job, schedule }: Pick<Failed, 'workspace' | 'job' | 'schedule'>): string =>
+  schedule ? `schedule ${schedule.id}` : failedJobSubject(workspace, job)
+
+function failureOf({ workspace, job, schedule, lastFailure }: UnsuccessfulSubject): Failed[] {
+  if (lastFailure === null) return []
+  const { runId, at: failedAt, error } = lastFailure
+  return [{ workspace, job, schedule, runId, failedAt, error: error && `${error.name}: ${error.message}` }]
+}
+
+/** The failures that alerts are about, as they were written down; without those of schedules that are gone. */
+async function failuresOf(look: Look, alerts: readonly Alert[]): Promise<Failed[]> {
+  const schedules = new Map((await schedulesOf(look, alerts)).map((each) => [`schedule ${each.id}`, each]))
+  return alerts.flatMap(({ subject, workspace, values }) => {
+    const schedule = schedules.get(subject)
+    if (!schedule && subject.startsWith('schedule ')) return []
+    const failedAt = Date.parse(String(values.failedAt))
+    if (Number.isNaN(failedAt)) return []
+    const error = values.error === null ? null : String(values.error)
+    const ref = schedule ? { id: schedule.id, key: schedule.key } : null
+    return [{ workspace, job: String(values.job), schedule: ref, runId: String(values.run), failedAt, error }]
+  })
+}
+
+async function jobSucceededAt(
+  look: Look,
+  { workspace, job }: Pick<Failed, 'workspace' | 'job'>,
+): Promise<number | undefined> {
+  const { runs } = await look.store.history.find({ workspace, job, states: ['succeeded'] }, { limit: NEWEST })
+  const ends = runs.flatMap(({ finishedAt }) => finishedAt ?? [])
+  return ends.length === 0 ? undefined : Math.max(...ends)
+}

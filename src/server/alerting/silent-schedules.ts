@@ -1,0 +1,86 @@
+/** Finds schedules without a success for long among those that had trouble lately: a schedule that is silent leaves a failure, a skipped or missed occurrence, or a run that goes on. */
+import type { Alert } from '../../observe/alert.ts'
+import type { FactsOf, SilentSchedule } from '../../observe/alert-facts.ts'
+import { readable } from '../../observe/timing-class.ts'
+import { type Schedule, seedOf } from '../../schedule/schedule.ts'
+import { slotsOf } from '../../schedule/slots.ts'
+import type { RecentSuccesses } from '../../store/contract/monitoring.ts'
+import { MAX_UNSUCCESSFUL } from './failed-subjects.ts'
+import { schedulesOf } from './found-schedules.ts'
+import type { Look } from './look.ts'
+
+/** Trouble that is older is found again with the next occurrence. */
+const LATELY_MS = 600_000
+const MAX_RECORDS = 5000
+const MAX_RUNNING = 500
+/** Schedules that one look reads. */
+const MAX_SCHEDULES = 300
+
+export interface SilentQuestion {
+  readonly rule: {
+    readonly workspace: string
+    readonly settings: { readonly periods: number; readonly atLeastMs: number }
+  }
+  readonly alerts: readonly Alert[]
+}
+
+export async function silentSchedules(look: Look, { rule, alerts }: SilentQuestion): Promise<FactsOf<'no_success'>> {
+  const { workspace, settings } = rule
+  const { monitoring, schedules: store } = look.store
+  const span = { afterAt: look.now - LATELY_MS, untilAt: look.now }
+  const [passed, unsuccessful, long, known] = await Promise.all([
+    monitoring.passedOver(span, MAX_RECORDS),
+    monitoring.unsuccessful(span, MAX_UNSUCCESSFUL),
+    monitoring.running({ startedBefore: look.now - settings.atLeastMs, limit: MAX_RUNNING }),
+    schedulesOf(look, alerts),
+  ])
+  const running = new Map(long.flatMap((run) => (run.schedule ? [[run.schedule.id, run] as const] : [])))
+  const isKnown = new Set(known.map(({ id }) => id))
+  const ids = new Set([...running.keys(), ...unsuccessful.flatMap(({ schedule }) => schedule?.id ?? []), ...passed])
+  const others = [...ids].filter((id) => !isKnown.has(id)).slice(0, MAX_SCHEDULES)
+  const found = [...known, ...(await Promise.all(others.map((id) => store.byId(id))))]
+  const paused = new Set((await look.queues()).filter((queue) => queue.paused).map(({ name }) => name))
+  const active = found.filter((each) => each !== null).filter((each) => isActive(each, { workspace, paused }))
+  const successes = await monitoring.successes(active.map(({ id }) => id))
+  const schedules: SilentSchedule[] = []
+  for (const each of active) {
+    const since = await sinceOf(look, each, successes.get(each.id))
+    const run = running.get(each.id)
+    schedules.push({
+      ...{ id: each.id, workspace: each.workspace, key: each.key, ...since },
+      nthAt: nthAfter(each, since.sinceAt, settings.periods),
+      running: run ? { id: run.id, startedAt: run.startedAt } : null,
+    })
+  }
+  return { schedules }
+}
+
+function isActive(
+  { workspace, pause, quarantine, queue, firing, made }: Schedule,
+  rule: { readonly workspace: string; readonly paused: ReadonlySet<string> },
+): boolean {
+  const isOver = firing.maxRuns !== null && made >= firing.maxRuns
+  const isHeld = pause !== null || quarantine !== null || rule.paused.has(queue)
+  return !isOver && !isHeld && (rule.workspace === '' || workspace === rule.workspace)
+}
+
+/** A pause that ended, and any other change, begins anew. */
+async function sinceOf(look: Look, { createdAt, updatedAt, queue }: Schedule, success: RecentSuccesses | undefined) {
+  const pausedAt = (await look.watch()).paused[queue] ?? 0
+  const sinceAt = Math.max(createdAt, updatedAt, pausedAt, success?.at ?? 0)
+  return {
+    sinceAt,
+    silentMs: await look.lastedMs(sinceAt, queue),
+    succeeded: success !== undefined,
+    longestMs: Math.max(0, ...(success?.durationsMs ?? [])),
+  }
+}
+
+/** Null also for a timing that cannot be read, which is an alert of its own. */
+const nthAfter = (schedule: Schedule, sinceAt: number, periods: number): number | null =>
+  readable(() => {
+    const slots = slotsOf(schedule.timing, seedOf(schedule))
+    let at: number | null = sinceAt
+    for (let n = 0; n < periods && at !== null; n++) at = slots.nextRunAt(at)
+    return at
+  })

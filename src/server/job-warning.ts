@@ -1,0 +1,24 @@
+/** Warns of a job that no process has: what names it is stored all the same, since the process may start later. */
+import { didYouMean } from '../did-you-mean.ts'
+import { shown } from '../errors.ts'
+import type { Parts } from './parts.ts'
+import type { WarningBody } from './warnings.ts'
+
+/** Jobs that a warning lists; of more, their number. */
+const LISTED = 10
+
+export async function jobWarnings({ core, jobs }: Pick<Parts, 'core' | 'jobs'>, job: string): Promise<WarningBody[]> {
+  if (core.settings.ownJobs.has(job)) return []
+  // Read from the store, since what `jobs` remembers may be older than the process that has just started.
+  if (await (await core.store()).documents.get('job', job)) return []
+  const known = jobs.list().map(({ name }) => name)
+  return [{ code: 'NO_PROCESS_FOR_JOB', at: null, text: textOf(job, known) }]
+}
+
+export function textOf(job: string, known: readonly string[]): string {
+  const near = didYouMean(job, known)
+  const more = known.length > LISTED ? ` and ${known.length - LISTED} more` : ''
+  const guess = near === undefined ? '' : ` Did you mean ${shown(near)}?`
+  const list = known.length === 0 ? 'No job is known yet.' : `Known jobs: ${known.slice(0, LISTED).join(', ')}${more}.`
+  return `no process that has started has the job ${shown(job)}; its runs wait until one has it.${guess} ${list}`
+}

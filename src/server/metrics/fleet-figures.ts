@@ -1,0 +1,139 @@
+/** Which figures of the fleet are shown, under which names, and how each is read from one look; every server shows the same, so that rules take their maximum. The look is `fleet.ts`. */
+import { capped } from '../../scheduler/per-name.ts'
+import type { DayTotals } from './day-totals.ts'
+import type { Figure, Sample } from './figure.ts'
+import type { Fleet, QueueState } from './fleet.ts'
+
+const seconds = (ms: number | null | undefined): number | null => (ms === null || ms === undefined ? null : ms / 1000)
+
+const byQueue = (
+  queues: Fleet['queues'],
+  read: (queue: QueueState) => number,
+  join: (a: number, b: number) => number,
+): Sample[] =>
+  capped(
+    (queues ?? []).map((queue) => [queue.name, read(queue)]),
+    join,
+  ).map(([queue, value]) => [{ queue }, value])
+
+const byOutcome = (today: DayTotals | null, outcomes: readonly (keyof DayTotals)[]): Sample[] =>
+  today ? outcomes.map((outcome) => [{ outcome }, today[outcome]]) : []
+
+export const FLEET_FIGURES: readonly Figure<Fleet>[] = [
+  {
+    name: 'everytick_evaluation_lag_seconds',
+    help: 'For how long the most overdue schedule has been waiting to be planned; 0 while planning keeps up.',
+    kind: 'gauge',
+    read: ({ lagMs }) => seconds(lagMs),
+  },
+  {
+    name: 'everytick_coverage_ratio',
+    help: 'Occurrences accounted for, as runs or recorded non-runs, of those there should be; audited in samples of schedules.',
+    kind: 'gauge',
+    read: ({ coverage }) => coverage,
+  },
+  {
+    name: 'everytick_queue_depth',
+    help: 'Runs that are due and wait, by queue; counted up to 10,000.',
+    kind: 'gauge',
+    labels: ['queue'],
+    read: ({ queues }) =>
+      byQueue(
+        queues,
+        ({ ready }) => ready,
+        (a, b) => a + b,
+      ),
+  },
+  {
+    name: 'everytick_queue_oldest_due_seconds',
+    help: 'For how long the run that waits longest has been due, by queue; 0 when none is due.',
+    kind: 'gauge',
+    labels: ['queue'],
+    read: ({ queues, now }) =>
+      byQueue(
+        queues,
+        ({ oldestDueAt }) => (oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt) / 1000),
+        Math.max,
+      ),
+  },
+  {
+    name: 'everytick_workers_alive',
+    help: 'Processes that were heard from within the last 20 seconds.',
+    kind: 'gauge',
+    read: ({ workers }) => workers,
+  },
+  {
+    name: 'everytick_schedules',
+    help: 'Schedules that are stored; a large number is an estimate.',
+    kind: 'gauge',
+    read: ({ sizes }) => sizes?.schedules ?? null,
+  },
+  {
+    name: 'everytick_quarantined_schedules',
+    help: 'Schedules that cannot be planned and were set aside.',
+    kind: 'gauge',
+    read: ({ sizes }) => sizes?.quarantined ?? null,
+  },
+  {
+    name: 'everytick_live_runs',
+    help: 'Runs that are pending or running; a large number is an estimate.',
+    kind: 'gauge',
+    read: ({ sizes }) => sizes?.liveRuns ?? null,
+  },
+  {
+    name: 'everytick_orphaned_rows',
+    help: 'Runs whose lease has ended and that nobody has taken back yet; counted up to 200.',
+    kind: 'gauge',
+    read: ({ orphaned }) => orphaned,
+  },
+  {
+    name: 'everytick_dead_tuples',
+    help: 'Dead rows in the table of live runs that Postgres has yet to clear away.',
+    kind: 'gauge',
+    read: ({ health }) => health?.deadTuples ?? null,
+  },
+  {
+    name: 'everytick_oldest_snapshot_seconds',
+    help: 'For how long the oldest transaction in Postgres has kept dead rows from being cleared away.',
+    kind: 'gauge',
+    read: ({ health }) => seconds(health?.oldestSnapshotMs),
+  },
+  {
+    name: 'everytick_store_bytes',
+    help: 'How much room the store takes.',
+    kind: 'gauge',
+    read: ({ health }) => health?.bytes ?? null,
+  },
+  {
+    name: 'everytick_planner_leadership_changes_total',
+    help: 'How often the lease of the planner has changed hands, in the whole fleet.',
+    kind: 'counter',
+    read: ({ leadershipChanges }) => leadershipChanges,
+  },
+  {
+    name: 'everytick_fleet_runs_total',
+    help: 'Runs that ended in the whole fleet since midnight UTC, by outcome; up to six minutes old.',
+    kind: 'counter',
+    labels: ['outcome'],
+    read: ({ today }) => byOutcome(today, ['succeeded', 'failed', 'cancelled']),
+  },
+  {
+    name: 'everytick_fleet_non_runs_total',
+    help: 'Occurrences that became no run in the whole fleet since midnight UTC, by outcome; up to six minutes old.',
+    kind: 'counter',
+    labels: ['outcome'],
+    read: ({ today }) => byOutcome(today, ['skipped', 'missed']),
+  },
+  {
+    name: 'everytick_fleet_attempts_total',
+    help: 'Attempts of the runs that ended in the whole fleet since midnight UTC; up to six minutes old.',
+    kind: 'counter',
+    read: ({ today }) => today?.attempts ?? null,
+  },
+  {
+    name: 'everytick_double_fires_total',
+    help: 'Occurrences that became more than one run in the whole fleet since midnight UTC; there should be none.',
+    kind: 'counter',
+    read: ({ today }) => today?.doubled ?? null,
+  },
+]

@@ -1,0 +1,141 @@
+/** Lets Node's own requests and responses reach a handler, as Express, Fastify and `http.createServer` hand them over; what is answered is the handler's matter. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import { problemResponse, requestIdOf } from './dispatch.ts'
+import type { Handler } from './mounted.ts'
+import { problemOf, Refusal } from './problem.ts'
+
+/** A request of Node, with what frameworks add to it. */
+export type NodeRequest = IncomingMessage & {
+  /** The path before the framework took its mount point away. */
+  readonly originalUrl?: string
+  /** What a body parser made of the body. */
+  readonly body?: unknown
+}
+
+export type NodeHandler = (request: NodeRequest, response: ServerResponse, next?: unknown) => Promise<void>
+
+export function toNodeHandler(handler: Handler): NodeHandler {
+  return async (incoming, outgoing) => {
+    const aborted = new AbortController()
+    // Also after a complete answer, where it does nothing any more.
+    outgoing.once('close', () => aborted.abort())
+    const answer = await answerOf(handler, incoming, aborted.signal)
+    await send(answer, incoming, outgoing)
+  }
+}
+
+async function answerOf(handler: Handler, incoming: NodeRequest, signal: AbortSignal): Promise<Response> {
+  const headers = headersOf(incoming)
+  try {
+    const request = requestOf(handler.basePath, incoming, { headers, signal })
+    return await handler(request, { incoming })
+  } catch (error) {
+    const { problem, headers: more } = problemOf(error, requestIdOf(new Request('http://localhost', { headers })))
+    return problemResponse(problem, more)
+  }
+}
+
+function headersOf({ headers }: NodeRequest): Headers {
+  const found = new Headers()
+  for (const [name, value] of Object.entries(headers)) {
+    // Those of HTTP/2 that begin with a colon are part of the address.
+    if (name.startsWith(':') || value === undefined) continue
+    for (const each of Array.isArray(value) ? value : [value]) found.append(name, each)
+  }
+  return found
+}
+
+interface Rest {
+  readonly headers: Headers
+  readonly signal: AbortSignal
+}
+
+function requestOf(basePath: string, incoming: NodeRequest, { headers, signal }: Rest): Request {
+  const { method = 'GET' } = incoming
+  const url = urlOf(basePath, incoming)
+  if (method === 'GET' || method === 'HEAD') return new Request(url, { method, headers, signal })
+  const body = bodyOf(incoming, headers)
+  return new Request(url, { method, headers, signal, body, duplex: 'half' })
+}
+
+function urlOf(basePath: string, incoming: NodeRequest): string {
+  const { url = '/', originalUrl = url } = incoming
+  // A handler that knows its mount point gets the whole path, and one that does not gets what the framework left of it.
+  const path = basePath !== '' && isBelow(originalUrl, basePath) ? originalUrl : url
+  const scheme = 'encrypted' in incoming.socket && incoming.socket.encrypted ? 'https' : 'http'
+  const address = `${scheme}://${incoming.headers.host ?? incoming.headers[':authority'] ?? 'localhost'}${path}`
+  if (path.startsWith('/') && URL.canParse(address)) return address
+  throw new Refusal('REQUEST_INVALID', 'the host or the path of the request cannot be read')
+}
+
+const isBelow = (path: string, base: string): boolean =>
+  path.startsWith(base) && /^(?:[/?#]|$)/.test(path.slice(base.length))
+
+type Body = ReadableStream<Uint8Array> | Uint8Array | string
+
+/** The bytes that were sent; where a parser has read them already, what it made of them, written again. */
+function bodyOf(incoming: NodeRequest, headers: Headers): Body {
+  const { body } = incoming
+  if (!incoming.readableDidRead)
+    return Readable.toWeb(incoming) as NodeReadableStream<Uint8Array> as ReadableStream<Uint8Array>
+  // Neither holds for what is written again.
+  headers.delete('content-length')
+  headers.delete('content-encoding')
+  if (typeof body === 'string' || body instanceof Uint8Array) return body
+  if (body === undefined || body === null) {
+    throw new Refusal('BODY_INVALID', 'the body was read before it reached Everytick, and is not in request.body', {
+      hint: 'mount the handler before what reads bodies, or hand the body over as request.body',
+    })
+  }
+  const isForm = /^application\/x-www-form-urlencoded/i.test(headers.get('content-type') ?? '')
+  return isForm ? new URLSearchParams(body as Record<string, string>).toString() : JSON.stringify(body)
+}
+
+async function send(answer: Response, incoming: NodeRequest, outgoing: ServerResponse): Promise<void> {
+  outgoing.statusCode = answer.status
+  for (const [name, value] of answer.headers) if (name !== 'set-cookie') outgoing.setHeader(name, value)
+  const cookies = answer.headers.getSetCookie()
+  if (cookies.length > 0) outgoing.setHeader('set-cookie', cookies)
+  if (!answer.body || incoming.method === 'HEAD') {
+    await answer.body?.cancel()
+    outgoing.end()
+    return
+  }
+  // A stream of events may say nothing for long, and its reader waits for the headers.
+  outgoing.flushHeaders()
+  await pump(answer.body, outgoing)
+}
+
+/** Ends the source when the reader leaves, and waits while the reader is slow. */
+async function pump(source: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
+  const reader = source.getReader()
+  const leave = (): void => void reader.cancel().catch(() => {})
+  outgoing.once('close', leave)
+  try {
+    if (outgoing.destroyed) leave()
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      if (!outgoing.write(part.value)) await drained(outgoing)
+    }
+    outgoing.end()
+  } catch (error) {
+    // The answer is half sent: an end would look like a whole one.
+    outgoing.destroy(error as Error)
+  } finally {
+    outgoing.off('close', leave)
+  }
+}
+
+function drained(outgoing: ServerResponse): Promise<void> {
+  if (outgoing.destroyed) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = (): void => {
+      outgoing.off('drain', done)
+      outgoing.off('close', done)
+      resolve()
+    }
+    outgoing.once('drain', done)
+    outgoing.once('close', done)
+  })
+}

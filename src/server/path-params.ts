@@ -1,0 +1,49 @@
+/** Reads the parts of a path that an operation names; a refusal says how to find a thing whose id the caller does not have. */
+import { shown } from '../errors.ts'
+import { ById } from './contract/vocabulary.ts'
+import type { Operation } from './operation.ts'
+import { Refusal } from './problem.ts'
+import { validated } from './validate.ts'
+
+export function readPathParams(
+  { params, resource }: Pick<Operation, 'params' | 'resource'>,
+  given: Readonly<Record<string, string>>,
+): unknown {
+  if (!params) return undefined
+  if (params !== ById || params.safeParse(given).success) return validated(params, given, '{}')
+  const { id = '' } = given
+  throw new Refusal(
+    'REQUEST_INVALID',
+    `the path needs the id of ${NAMES[resource] ?? resource}, and ${shown(id)} is not an id`,
+    {
+      hint: HINTS[resource]?.(encodeURIComponent(id.slice(0, 60))) ?? 'ids are UUIDs',
+      errors: [{ pointer: '{}id', message: 'is not an id' }],
+    },
+  )
+}
+
+const byBeginning = (list: string) => (): string => `GET ${list}?id= finds it by the beginning of its id`
+const byName =
+  (list: string) =>
+  (id: string): string =>
+    `GET ${list}?name=${id} finds it by its name, ${list}?id= by the beginning of its id`
+
+const NAMES: Readonly<Record<string, string>> = {
+  schedules: 'a schedule',
+  runs: 'a run',
+  backfills: 'a backfill',
+  operations: 'an operation',
+  alerts: 'an alert',
+  channels: 'a channel',
+  'api-keys': 'an API key',
+}
+
+const HINTS: Readonly<Record<string, (id: string) => string>> = {
+  schedules: (id) => `by its key: GET /schedules/by-key/{workspace}/${id}, whose answer has the id`,
+  runs: byBeginning('/runs'),
+  backfills: byBeginning('/backfills'),
+  operations: byBeginning('/operations'),
+  alerts: byBeginning('/alerts'),
+  channels: byName('/channels'),
+  'api-keys': byName('/api-keys'),
+}

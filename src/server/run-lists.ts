@@ -1,0 +1,102 @@
+/** Lists runs and ranges of occurrences that became none as one history, newest first; whose they are is decided by the caller. */
+import type { Run } from '../run/run.ts'
+import type { RunState } from '../run/state.ts'
+import type { HistoryStore, ListedNonRun, NonRunPlace, RunFilter } from '../store/contract/history.ts'
+import { isId } from './cursor.ts'
+import { type IdRange, startOf, within } from './id-range.ts'
+import { type MergedNext, mergedPage, type Source } from './merged-page.ts'
+
+interface RunPlace {
+  readonly id: string
+}
+
+export type HistoryCursor = MergedNext<RunPlace, NonRunPlace>
+
+export interface HistoryAsked {
+  readonly filter: Omit<RunFilter, 'states'>
+  /** Runs only, whose ids are in it. */
+  readonly range: IdRange | undefined
+  /** All that has come, when absent. */
+  readonly states: readonly RunState[] | undefined
+  readonly limit: number
+  readonly cursor: HistoryCursor | undefined
+  readonly now: number
+}
+
+export interface HistoryPage {
+  readonly items: readonly ({ readonly a: Run } | { readonly b: ListedNonRun })[]
+  readonly next: HistoryCursor | null
+}
+
+const NON_RUN_STATES = ['skipped', 'missed'] as const
+
+export async function historyPage(history: HistoryStore, asked: HistoryAsked): Promise<HistoryPage> {
+  const { filter, range, states, limit } = asked
+  const runStates = states?.filter((state) => !isNonRun(state))
+  const nonRunStates = states?.filter(isNonRun)
+  const { a: runsFrom, b: nonRunsFrom } = asked.cursor ?? {
+    a: runStates?.length === 0 ? ('end' as const) : firstRun(asked),
+    b: range || nonRunStates?.length === 0 ? ('end' as const) : null,
+  }
+  const [a, b] = await Promise.all([
+    source<Run, RunPlace>(runsFrom, async (from) => {
+      const { after } = startOf(range, from ?? undefined)
+      const page = { limit, ...(after === undefined ? {} : { after: { id: after } }) }
+      const { runs, next } = await history.find({ ...filter, ...(runStates ? { states: runStates } : {}) }, page)
+      // Where the look ended below the range, all of the range was seen.
+      return { items: within(runs, range), next: next && (within([next], range)[0] ?? null) }
+    }),
+    source<ListedNonRun, NonRunPlace>(nonRunsFrom, async (after) => {
+      const page = { limit, ...(after ? { after } : {}) }
+      const wanted = { ...filter, ...(nonRunStates ? { states: nonRunStates } : {}) }
+      const { nonRuns, next } = await history.findNonRuns(wanted, page)
+      return { items: nonRuns, next }
+    }),
+  ])
+  return mergedPage({
+    ...{ a, b, limit },
+    instantOf: { a: ({ id }) => instantOf(id), b: ({ toAt }) => toAt },
+    placeOf: { a: ({ id }) => ({ id }), b: ({ toAt, scheduleId }) => ({ toAt, scheduleId }) },
+    edgeOf: { a: ({ id }) => instantOf(id), b: ({ toAt }) => toAt },
+  })
+}
+
+/** What is still to come is no history, unless it is asked for. */
+const firstRun = ({ range, states, now }: HistoryAsked): RunPlace | null =>
+  range || states ? null : { id: idAfter(now) }
+
+async function source<Item, Place>(
+  from: Place | null | 'end',
+  read: (after: Place | null) => Promise<Pick<Source<Item, Place>, 'items' | 'next'>>,
+): Promise<Source<Item, Place>> {
+  return from === 'end' ? { items: [], next: null, from: null } : { ...(await read(from)), from }
+}
+
+const isNonRun = (state: RunState): state is (typeof NON_RUN_STATES)[number] =>
+  NON_RUN_STATES.some((each) => each === state)
+
+/** With which the id of a run begins. */
+const instantOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+
+/** Greater than all ids of instants up to this one, and less than all of later ones. */
+function idAfter(at: number): string {
+  const digits = (at + 1).toString(16).padStart(12, '0')
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`
+}
+
+export function isHistoryCursor(value: unknown): value is HistoryCursor {
+  const { a, b } = (value ?? {}) as { readonly a?: unknown; readonly b?: unknown }
+  return (isOpen(a) || isRunPlace(a)) && (isOpen(b) || isNonRunPlace(b))
+}
+
+const isOpen = (value: unknown): value is null | 'end' => value === null || value === 'end'
+
+const isRunPlace = (value: unknown): value is RunPlace => isId((value as Partial<RunPlace> | undefined)?.id)
+
+function isNonRunPlace(value: unknown): value is NonRunPlace {
+  const { toAt, scheduleId } = (value ?? {}) as { readonly toAt?: unknown; readonly scheduleId?: unknown }
+  return Number.isSafeInteger(toAt) && Math.abs(toAt as number) <= MAX_INSTANT && isId(scheduleId)
+}
+
+/** The farthest that a Date can hold. */
+const MAX_INSTANT = 8.64e15

@@ -1,0 +1,52 @@
+/** The page on which a person signs a browser in with a key, so that the other pages open from a link. */
+import { readBytes } from './body.ts'
+import { escaped, htmlPage } from './html.ts'
+import type { Parts } from './parts.ts'
+import { Refusal } from './problem.ts'
+import type { SignIn } from './sign-in.ts'
+
+const MAX_FORM = 1000
+
+/** Whether whoever asks is a person in front of a browser, whom a page helps more than a problem in JSON. */
+export const wantsPage = (request: Request): boolean => /\btext\/html\b/.test(request.headers.get('accept') ?? '')
+
+/** `page`: where the browser goes after signing in, a path below `basePath`. */
+export function askKey({ settings }: Parts, page: string, problem = ''): Response {
+  const said = problem === '' ? '' : `<p role="alert"><b>${escaped(problem)}</b></p>`
+  const answer = htmlPage(
+    'Everytick: sign in',
+    `<h1>Everytick</h1>${said}
+<form method="post" action="${escaped(settings.basePath)}/sign-in">
+<input type="hidden" name="page" value="${escaped(page)}">
+<p><label>API key <input name="key" type="password" autocomplete="current-password" required autofocus></label> <button>Sign in</button></p>
+</form>
+<p class="soft">The browser stays signed in for 12 hours, or until the key ends. Make a key with: <code>everytick keys create</code></p>`,
+    401,
+  )
+  // With no-referrer, a browser hides the origin of the form, and the form is refused as one of another site.
+  answer.headers.set('referrer-policy', 'same-origin')
+  return answer
+}
+
+/** Pages that a form may lead to; any other address would be somebody else's. */
+const PAGES: ReadonlySet<string> = new Set(['/', '/api/docs'])
+
+interface Sent {
+  readonly request: Request
+  readonly address: string
+}
+
+export async function takeKey(parts: Parts, signIn: SignIn, { request, address }: Sent): Promise<Response> {
+  if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.headers.get('content-type') ?? ''))
+    throw new Refusal('MEDIA_TYPE', 'signing in takes a form', { hint: 'programs use POST /session' })
+  const form = new URLSearchParams(new TextDecoder().decode(await readBytes(request, MAX_FORM)))
+  const page = PAGES.has(form.get('page') ?? '') ? form.get('page')! : '/'
+  try {
+    const { cookie } = await signIn.begin(request, (form.get('key') ?? '').trim(), address)
+    const location = page === '/' ? parts.settings.basePath || '/' : `${parts.settings.basePath}${page}`
+    return new Response(null, { status: 303, headers: { location, 'set-cookie': cookie, 'cache-control': 'no-store' } })
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'UNAUTHENTICATED') throw error
+    return askKey(parts, page, error.message)
+  }
+}

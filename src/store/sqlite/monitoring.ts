@@ -1,0 +1,151 @@
+/** What alert rules have to know of runs and schedules, from SQLite: by index, a bounded number of rows; what it means is decided in `observe/`. */
+import type { RunError, RunPolicy } from '../../run/run.ts'
+import type { LongRun, MonitoringStore, RecentSuccesses, UnknownJob, WaitingSchedule } from '../contract/monitoring.ts'
+import type { Connection } from './connection.ts'
+import { NOBODY } from './run-rows.ts'
+
+/** Finished runs of one schedule that are looked at for a success. */
+const LOOK_RUNS = 200
+const DURATIONS = 20
+/** Subjects of which the newest failure is read. */
+const MAX_SUBJECTS = 500
+/** Schedules that are looked at in one go, a few milliseconds of work. */
+const AT_ONCE = 20
+const PRIORITIES = [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
+
+// A bare column beside max() is that of the row which has it.
+export const UNSUCCESSFUL = `
+  select subject.*, h.id as run_id, h.error from (
+    select workspace, schedule_id, job, schedule_key, max(finished_at) as newest, sum(state = 'failed') as failed,
+      max(iif(state = 'failed', finished_at, null)) as failed_at
+    from (
+      select workspace, schedule_id, job, schedule_key, state, finished_at from everytick_history
+      where state <> 'succeeded' and finished_at > ? and finished_at <= ?
+      order by finished_at desc limit ?)
+    group by workspace, schedule_id, iif(schedule_id is null, job, null)
+  ) subject
+  left join everytick_history h on h.rowid = (
+    select f.rowid from everytick_history f
+    where f.state <> 'succeeded' and f.finished_at = subject.failed_at and f.state = 'failed'
+      and f.schedule_id is subject.schedule_id and f.workspace = subject.workspace and (subject.schedule_id is not null or f.job = subject.job)
+    limit 1)
+  where subject.schedule_id is null or exists (select 1 from everytick_schedules where id = subject.schedule_id)
+  order by newest desc limit ${MAX_SUBJECTS}`
+
+// Ids begin with the instant of the occurrence, or of the request where there is none.
+export const SUCCESSES = `
+  select finished_at as at, finished_at - started_at as ms from (
+    select finished_at, started_at, state from everytick_history where schedule_id = ? order by id desc limit ${LOOK_RUNS})
+  where state = 'succeeded' order by finished_at desc limit ${DURATIONS}`
+
+export const PASSED_OVER = `
+  select distinct schedule_id as id from (
+    select schedule_id, state, reason from everytick_non_runs
+    where recorded_at > ? and recorded_at <= ? order by recorded_at desc limit ?)
+  where state = 'missed' or reason = 'overlap'`
+
+export const WAITING = `
+  select schedule_id as id, workspace, schedule_key as key, min(due_at) as "dueAt" from (
+    select schedule_id, workspace, schedule_key, attempt, due_at from everytick_runs
+    where state = 'pending' and gate = 'open' and queue = ? and priority = ? and due_at <= ?
+    order by due_at limit ?)
+  where schedule_id is not null and attempt = 0 group by schedule_id`
+
+export const RUNNING = `
+  select id, workspace, job, schedule_id, schedule_key, worker_id, policy, started_at as "startedAt", lease_until as "leaseUntil"
+  from everytick_runs indexed by everytick_runs_lease
+  where state = 'running' and started_at <= ? order by started_at, id limit ?`
+
+export const UNKNOWN_JOBS = `
+  select r.job, r.queue, count(*) as runs, min(r.created_at) as "sinceAt" from (
+    select distinct run_id from (
+      select run_id from everytick_journal
+      where kind = 'unknown_job' and at > ? and at <= ? order by at desc limit ?)
+  ) u cross join everytick_runs r on r.id = u.run_id
+  where r.state = 'pending' group by r.job, r.queue order by r.job, r.queue`
+
+interface SubjectRow {
+  readonly workspace: string
+  readonly job: string
+  readonly schedule_id: string | null
+  readonly schedule_key: string | null
+  readonly failed: number
+  readonly failed_at: number | null
+  readonly run_id: string | null
+  readonly error: string | null
+}
+
+interface LongRow extends Omit<LongRun, 'schedule' | 'timeoutMs' | 'workerId'> {
+  readonly schedule_id: string | null
+  readonly schedule_key: string | null
+  readonly worker_id: string
+  readonly policy: string
+}
+
+export function monitoringStore(connection: Connection): MonitoringStore {
+  const successesOf = (id: string): RecentSuccesses | null => {
+    const rows = connection.all<{ at: number; ms: number | null }>(SUCCESSES, id)
+    const durationsMs = rows.flatMap(({ ms }) => ms ?? [])
+    return rows.length === 0 ? null : { at: rows[0]!.at, durationsMs }
+  }
+
+  return {
+    async unsuccessful({ afterAt, untilAt }, limit) {
+      const rows = await connection.read(() => connection.all<SubjectRow>(UNSUCCESSFUL, afterAt, untilAt, limit))
+      return rows.map(({ workspace, job, failed, schedule_id: id, schedule_key: key, ...row }) => ({
+        ...{ workspace, job, failed },
+        schedule: id === null ? null : { id, key: key ?? '' },
+        lastFailure:
+          row.run_id === null || row.failed_at === null
+            ? null
+            : { runId: row.run_id, at: row.failed_at, error: errorOf(row.error) },
+      }))
+    },
+    async successes(scheduleIds) {
+      const found = new Map<string, RecentSuccesses>()
+      const ids = [...new Set(scheduleIds)]
+      for (let from = 0; from < ids.length; from += AT_ONCE) {
+        await connection.read(() => {
+          for (const id of ids.slice(from, from + AT_ONCE)) {
+            const successes = successesOf(id)
+            if (successes) found.set(id, successes)
+          }
+        })
+      }
+      return found
+    },
+    async passedOver({ afterAt, untilAt }, limit) {
+      const rows = await connection.read(() => connection.all<{ id: string }>(PASSED_OVER, afterAt, untilAt, limit))
+      return rows.map(({ id }) => id)
+    },
+    async waiting(queue, { dueBefore, limit }) {
+      const oldest = new Map<string, WaitingSchedule>()
+      await connection.read(() => {
+        for (const priority of PRIORITIES) {
+          for (const each of connection.all<WaitingSchedule>(WAITING, queue, priority, dueBefore, limit)) {
+            const known = oldest.get(each.id)
+            if (!known || each.dueAt < known.dueAt) oldest.set(each.id, each)
+          }
+        }
+      })
+      return [...oldest.values()].sort((a, b) => a.dueAt - b.dueAt)
+    },
+    async running({ startedBefore, limit }) {
+      const rows = await connection.read(() => connection.all<LongRow>(RUNNING, startedBefore, limit))
+      return rows.map(({ schedule_id: id, schedule_key: key, worker_id: workerId, policy, ...rest }) => ({
+        ...rest,
+        schedule: id === null ? null : { id, key: key ?? '' },
+        workerId: workerId === NOBODY ? null : workerId,
+        timeoutMs: (JSON.parse(policy) as RunPolicy).timeoutMs ?? null,
+      }))
+    },
+    unknownJobs: ({ afterAt, untilAt }, limit) =>
+      connection.read(() => connection.all<UnknownJob>(UNKNOWN_JOBS, afterAt, untilAt, limit)),
+  }
+}
+
+function errorOf(text: string | null): Pick<RunError, 'name' | 'message'> | null {
+  if (text === null) return null
+  const { name, message } = JSON.parse(text) as RunError
+  return { name, message: message.slice(0, 200) }
+}
