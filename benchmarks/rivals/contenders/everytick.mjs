@@ -18,10 +18,7 @@ export async function open(place) {
   const options = { store, jobs: [noop], queues: { default: CONCURRENCY }, logger }
   const app = everytick(options)
   const postgres = place.kind === 'postgres'
-  const live = postgres
-    ? 'select 1 from everytick.runs'
-    : 'select 1 from everytick_runs union all select 1 from everytick_packs'
-  const left = await anyLeft(place, live)
+  const left = await anyLeft(place, postgres ? 'select 1 from everytick.runs' : 'select 1 from everytick_runs')
   return {
     enqueueBulk: (count) =>
       inGroups({ ...GROUPS, group: postgres ? LIST : GROUPS.group, total: count }, (size) =>
