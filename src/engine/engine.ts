@@ -72,8 +72,14 @@ export function createEngine(options: EngineOptions): Engine {
     ...{ claims, history, timers, workerId, begun },
     ...{ onError: onError('settle'), onRecovery: onRecovery('settle') },
   })
-  const handOver = createHandOver({ claims, history, clock, timers, onError: onError('hand-over') })
-  const runLog = createRunLog({ logs: store.logs, clock, timers, onError: onError('logs') })
+  const handOver = createHandOver({
+    ...{ claims, history, clock, timers },
+    ...{ onError: onError('hand-over'), onRecovery: onRecovery('hand-over') },
+  })
+  const runLog = createRunLog({
+    ...{ logs: store.logs, clock, timers },
+    ...{ onError: onError('logs'), onRecovery: onRecovery('logs') },
+  })
   const underWay = createUnderWay()
   const lateFinish = createLateFinish({ settler, underWay, onFact })
   /** Grows with everything from which something may follow. */
@@ -115,6 +121,7 @@ export function createEngine(options: EngineOptions): Engine {
       // No slot need be busy whose end would wake the worker.
       timers.set(BEGIN_RETRY_MS, () => loops.worker?.wake())
     },
+    onRecovery: onRecovery('begin'),
     queues: options.queues,
     workerId,
     leaseMs,

@@ -24,6 +24,7 @@ function handing(answers: HandOver[], found: Partial<Run> | null = null) {
   const told: [string, HandOverAnswer][] = []
   const batches: [number, number][] = []
   const errors: unknown[] = []
+  let recoveries = 0
   const handOver: HandOver = (list, waitMs) => {
     batches.push([list.length, waitMs])
     return (answers.shift() ?? accept)(list, waitMs)
@@ -39,6 +40,7 @@ function handing(answers: HandOver[], found: Partial<Run> | null = null) {
       },
     },
     onError: (error) => errors.push(error),
+    onRecovery: () => recoveries++,
   })
   const add = (id: string, waitMs = 60_000): Held => {
     const held = new Held({ id, fence: 1 } as Run, 5000)
@@ -48,7 +50,7 @@ function handing(answers: HandOver[], found: Partial<Run> | null = null) {
   const answered = async (count: number): Promise<void> => {
     while (told.length < count) await new Promise(setImmediate)
   }
-  return { handing, add, answered, told, batches, errors }
+  return { handing, add, answered, told, batches, errors, recoveries: () => recoveries }
 }
 
 describe('handing over', () => {
@@ -67,6 +69,18 @@ describe('handing over', () => {
     add('a')
     await answered(1)
     expect({ told, errors: errors.length }).toEqual({ told: [['a', 'handed_over']], errors: 2 })
+  })
+
+  it('says once that it works again, and nothing when it never failed', async () => {
+    const { add, answered, recoveries } = handing([accept, away, away])
+    add('a')
+    await answered(1)
+    expect(recoveries()).toBe(0)
+    add('b')
+    await answered(2)
+    add('c')
+    await answered(3)
+    expect(recoveries()).toBe(1)
   })
 
   it('is no lease lost for a renewal that was asked for before and answered after', async () => {

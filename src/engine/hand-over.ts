@@ -21,6 +21,8 @@ export interface HandOverOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly onError: (error: unknown, retryInMs: number) => void
+  /** A group was written after one had failed. */
+  readonly onRecovery?: () => void
 }
 
 interface Leaving {
@@ -31,10 +33,12 @@ interface Leaving {
 
 const RETRY_MS = 200
 
-export function createHandOver({ claims, history, clock, timers, onError }: HandOverOptions): HandingOver {
+export function createHandOver({ claims, history, clock, timers, onError, onRecovery }: HandOverOptions): HandingOver {
   let waiting: Leaving[] = []
   let working = false
   let crashed = false
+  /** Whether the last write failed. */
+  let isFailing = false
 
   const answer = ({ held, answered }: Leaving, what: HandOverAnswer): void => answered(held, what)
 
@@ -76,8 +80,11 @@ export function createHandOver({ claims, history, clock, timers, onError }: Hand
       for (const [waitMs, group] of groups) {
         try {
           await write(group, waitMs)
+          if (isFailing) onRecovery?.()
+          isFailing = false
         } catch (error) {
           failed = true
+          isFailing = true
           onError(error, RETRY_MS)
           putOff(group)
         }

@@ -18,18 +18,22 @@ const refuse: Append = async () => {
 function logging(appends: Append[] = []) {
   const batches: (readonly NewLogLine[])[] = []
   const errors: unknown[] = []
+  const recoveries: number[] = []
   const clock = fakeClock(0)
   const append: Append = async (lines) => {
     await appends.shift()?.(lines)
     batches.push(lines)
   }
   const logs: LogStore = { append, read: async () => [] }
-  const runLog = createRunLog({ logs, clock, timers: clock.timers, onError: (error) => errors.push(error) })
+  const runLog = createRunLog({
+    ...{ logs, clock, timers: clock.timers },
+    ...{ onError: (error) => errors.push(error), onRecovery: () => recoveries.push(clock.elapsed()) },
+  })
   const say = (held: Held, ...messages: string[]): void => {
     for (const message of messages) runLog.add(held, { level: 'info', message, data: undefined })
   }
   const stored = (): string => batches.map((lines) => lines.map(({ message }) => message).join(' ')).join(' | ')
-  return { runLog, say, stored, batches, errors, clock }
+  return { runLog, say, stored, batches, errors, recoveries, clock }
 }
 
 const attempt = (id = 'r1'): Held => new Held({ id, attempt: 1 } as Run, 0)
@@ -155,6 +159,16 @@ describe('the log of runs', () => {
     say(attempt(), 'b')
     await runLog.stop()
     expect({ stored: stored(), ringsAt: clock.nextRingAt() }).toEqual({ stored: 'a', ringsAt: null })
+  })
+
+  it('says once that it works again, after the first lines that are stored', async () => {
+    const { say, recoveries, clock } = logging([away, refuse])
+    for (const message of ['a', 'b', 'c', 'd']) {
+      say(attempt(), message)
+      clock.moveBy(2000)
+      await turns()
+    }
+    expect(recoveries).toEqual([6000])
   })
 
   it('stops although the database is away', async () => {

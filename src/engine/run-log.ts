@@ -31,6 +31,8 @@ export interface RunLogOptions {
   readonly clock: Clock
   readonly timers: Timers
   readonly onError: (error: unknown, retryInMs: number) => void
+  /** Lines were stored after the store had failed. */
+  readonly onRecovery?: () => void
 }
 
 const FLUSH_MS = 500
@@ -59,7 +61,7 @@ interface Waiting {
 /** The database writes again when it is back, or when its disk has space. */
 const MAY_COME_BACK: ReadonlySet<string> = new Set(['STORE_FULL', 'STORE_STANDBY', 'STORE_UNREACHABLE'])
 
-export function createRunLog({ logs, clock, timers, onError }: RunLogOptions): RunLog {
+export function createRunLog({ logs, clock, timers, onError, onRecovery }: RunLogOptions): RunLog {
   /** Keyed weakly: work that outlives its attempt may still speak. */
   const spent = new WeakMap<Held, Spent>()
   let waiting: Waiting[] = []
@@ -69,6 +71,8 @@ export function createRunLog({ logs, clock, timers, onError }: RunLogOptions): R
   /** Whether what waits is to be stored now rather than with the timer. */
   let due = false
   let isAway = false
+  /** Whether the last write failed. */
+  let isFailing = false
   let closed = false
   let crashed = false
 
@@ -115,7 +119,10 @@ export function createRunLog({ logs, clock, timers, onError }: RunLogOptions): R
     for (let from = 0; from < taken.length && !crashed; from += FLUSH_LINES) {
       try {
         await logs.append(taken.slice(from, from + FLUSH_LINES).map(({ line }) => line))
+        if (isFailing) onRecovery?.()
+        isFailing = false
       } catch (error) {
+        isFailing = true
         const mayComeBack = error instanceof EverytickError && MAY_COME_BACK.has(error.code)
         onError(error, mayComeBack ? RETRY_MS : 0)
         if (!mayComeBack) continue

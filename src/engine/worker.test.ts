@@ -38,6 +38,7 @@ function working({ due, concurrency, work = () => {}, tickMs = 0, nextDueInMs, e
     grants: createGrants(),
     begun: createBegunCounts({ elapsed: () => 0 }),
     onError: () => {},
+    onRecovery: () => {},
     queues: { default: { concurrency, limits: {}, retryBudget: null } },
     workerId: 'w',
     leaseMs: LEASE,
@@ -66,6 +67,7 @@ describe('a run that cannot be tried again', () => {
     }))
     const announced: number[] = []
     const errors: unknown[] = []
+    let recoveries = 0
     const begun: string[] = []
     let isAway = true
     const worker: Worker = createWorker({
@@ -86,6 +88,7 @@ describe('a run that cannot be tried again', () => {
       grants: createGrants(),
       begun: createBegunCounts({ elapsed: () => 0 }),
       onError: (error) => errors.push(error),
+      onRecovery: () => recoveries++,
       queues: { default: { concurrency: 1, limits: {}, retryBudget: null } },
       workerId: 'w',
       leaseMs: LEASE,
@@ -98,11 +101,11 @@ describe('a run that cannot be tried again', () => {
     expect(begun).toEqual(['a'])
     worker.slots.ended({ run: runs[0], startedAt: 0 } as unknown as Held, 0)
     await turn()
-    expect([begun, errors.length]).toEqual([['a'], 1])
+    expect([begun, errors.length, recoveries]).toEqual([['a'], 1, 0])
     isAway = false
     await worker.pass()
     await turn()
-    expect([begun, announced]).toEqual([['a', 'b'], [2]])
+    expect([begun, announced, recoveries]).toEqual([['a', 'b'], [2], 1])
   })
 })
 

@@ -50,6 +50,8 @@ export interface WorkerOptions {
   readonly wake: () => void
   /** The store could not be told which runs begin next; asks for another pass in a while. */
   readonly onError: (error: unknown) => void
+  /** The store was told which runs begin next, after it could not be. */
+  readonly onRecovery: () => void
 }
 
 /** How one queue is served by this process. */
@@ -100,6 +102,8 @@ export function createWorker(options: WorkerOptions): Worker {
   let open = true
   /** Started, and not yet written down. */
   let unwritten = 0
+  /** Whether the store could not be told which runs begin next, the last time. */
+  let isBeginFailing = false
   const queues = new Map<string, Queue>()
   for (const [name, { concurrency, limits }] of Object.entries(options.queues)) {
     queues.set(name, {
@@ -167,8 +171,11 @@ export function createWorker(options: WorkerOptions): Worker {
       await claims.renew(leaseMs, [], [{ claimId, count }])
       begun.reported([{ claimId, count }])
       queue.announcing = false
+      if (isBeginFailing) options.onRecovery()
+      isBeginFailing = false
       fill(queue)
     } catch (error) {
+      isBeginFailing = true
       // The next pass tries again, which the owner of `onError` asks for.
       queue.announcing = false
       options.onError(error)

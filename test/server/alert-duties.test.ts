@@ -70,6 +70,26 @@ describe('the alerter', () => {
     }
   })
 
+  it('says once that the outside answers again', async () => {
+    const facts: string[] = []
+    coreOf(t.app).hub.onFact((fact) => {
+      if (fact.kind === 'engine.error' || fact.kind === 'engine.recovered') facts.push(`${fact.kind} ${fact.where}`)
+    })
+    const beats = async (status: number, count: number): Promise<void> => {
+      outside.answer = { status }
+      for (const before = outside.heard.length; outside.heard.length < before + count; ) {
+        await alerter.pass(t.store)
+        t.clock.moveBy(60_000)
+        await new Promise(setImmediate)
+      }
+    }
+    const ofBeats = (): string[] => facts.filter((fact) => fact.endsWith(' heartbeat'))
+    await beats(200, 1)
+    await beats(503, 2)
+    await beats(200, 3)
+    expect(ofBeats()).toEqual(['engine.error heartbeat', 'engine.error heartbeat', 'engine.recovered heartbeat'])
+  })
+
   it('is silent to the outside when it cannot look, so that somebody notices', async () => {
     const stats = { ...t.store.stats, read: () => Promise.reject(new Error('away')) }
     await alerter.pass({ ...t.store, stats })

@@ -24,13 +24,18 @@ function lookingDuty({ core, settings: { heartbeat } }: Needed): Duty {
   let beatAt = Number.NEGATIVE_INFINITY
   let isHealthy = false
   let beating = false
+  let isBeatFailing = false
 
   const beat = (url: string, everyMs: number): void => {
     beatAt = clock.elapsed() + everyMs
     beating = true
     // Not waited for: an address that hangs must not cost the lease.
     void beatOutward(url)
-      .then((error) => error && onError('heartbeat', everyMs)(error))
+      .then((error) => {
+        if (error) onError('heartbeat', everyMs)(error)
+        else if (isBeatFailing) core.hub.tell({ kind: 'engine.recovered', where: 'heartbeat' })
+        isBeatFailing = error !== null
+      })
       .finally(() => {
         beating = false
       })

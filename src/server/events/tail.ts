@@ -117,6 +117,7 @@ export function createTail({ core, keys, ending }: Pick<Parts, 'core' | 'keys' |
         if (followers.size === 0 || ending.aborted) return Number.POSITIVE_INFINITY
         return pass()
       },
+      onRecovery: () => core.hub.tell({ kind: 'engine.recovered', where: 'events' }),
       onError(error, retryInMs) {
         if (!ending.aborted) core.hub.tell({ kind: 'engine.error', where: 'events', error, retryInMs })
       },
