@@ -97,9 +97,12 @@ describe('an address', () => {
 })
 
 describe('connections of our own', () => {
-  const settingsOf = async (prepare: boolean): Promise<unknown[]> => {
-    const connection = connect({ urls: [database.url], max: 1, prepare, statementTimeoutMs: 5000, name: 'test' })
-    const look = unprepared(`select current_setting('jit') as jit, current_setting('plan_cache_mode') as plans`)
+  const opened = (prepare: boolean) =>
+    connect({ urls: [database.url], max: 1, prepare, statementTimeoutMs: 5000, name: 'test' })
+  const COMPILING = `select current_setting('jit') as jit, current_setting('plan_cache_mode') as plans`
+  const settingsOf = async (prepare: boolean, query = COMPILING): Promise<unknown[]> => {
+    const connection = opened(prepare)
+    const look = unprepared(query)
     const found = [...(await connection.hot.ask(look, [])), ...(await connection.api.ask(look, []))]
     await connection.close()
     return found
@@ -113,10 +116,24 @@ describe('connections of our own', () => {
   })
 
   it('are left as they are where a pooler may hand them on', async () => {
-    const { rows } = await pool.query(
-      `select current_setting('jit') as jit, current_setting('plan_cache_mode') as plans`,
-    )
+    const { rows } = await pool.query(COMPILING)
     expect(await settingsOf(false)).toEqual([rows[0], rows[0]])
+  })
+
+  it('let the server notice within half a minute that a process was cut off, and end its transaction', async () => {
+    const noticed = { idle: '10', interval: '5', count: '3', transaction: '10s' }
+    const query = `select current_setting('tcp_keepalives_idle') as idle, current_setting('tcp_keepalives_interval') as interval,
+      current_setting('tcp_keepalives_count') as count, current_setting('idle_in_transaction_session_timeout') as transaction`
+    expect(await settingsOf(true, query)).toEqual([noticed, noticed])
+  })
+
+  it('give up a hot statement after a third of the lease, and leave others their time', async () => {
+    const connection = opened(true)
+    const slow = unprepared('select pg_sleep(1.5) is null as ended')
+    connection.leased(3000)
+    await expect(connection.hot.ask(slow, [])).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' })
+    expect(await connection.api.ask(slow, [])).toEqual([{ ended: false }])
+    await connection.close()
   })
 })
 
