@@ -75,6 +75,7 @@ export const EXIT_OF: Readonly<Record<Code, Exclude<ExitName, 'ok'>>> = {
   BUILD_OUTDATED: 'notFound',
   IDEMPOTENCY_CONFLICT: 'notFound',
   IDEMPOTENCY_IN_FLIGHT: 'notFound',
+  IDEMPOTENCY_OUTCOME_UNKNOWN: 'notFound',
   LEASE_LOST: 'notFound',
   LOCK_HELD: 'notFound',
   LOCK_NOT_FOUND: 'notFound',

@@ -7,13 +7,14 @@ import type { Json } from '../json.ts'
 import { translated } from './aliases.ts'
 import { type Authenticate, tooMany } from './authenticate.ts'
 import { readBody } from './body.ts'
-import { begin, type Kept } from './idempotency.ts'
+import { type Begun, begin } from './idempotency.ts'
+import type { KeptAnswer } from './idempotency-verdict.ts'
 import type { Operation } from './operation.ts'
 import type { Parts } from './parts.ts'
 import { readPathParams } from './path-params.ts'
 import { callerOf, mayDo, type Principal } from './principal.ts'
 import { type Problem, problemOf, Refusal } from './problem.ts'
-import { type Asked, plain, type Reply, type Route } from './route.ts'
+import { type Asked, type Change, plain, type Reply, type Route } from './route.ts'
 import type { Throttle } from './throttle.ts'
 import { validated } from './validate.ts'
 import type { WarningBody } from './warnings.ts'
@@ -116,7 +117,8 @@ async function admitted(
   if (body !== undefined && !operation.body) throw new Refusal('REQUEST_INVALID', 'this request takes no body')
   if (body === undefined && operation.body) refuseNoBody(operation.body)
   const read = operation.body && validated(operation.body, inOurs(operation.body, body ?? {}, ''))
-  return { params, query, body: read, notes, principal: who, request, requestId, address, base } as unknown as Asked
+  const known = { params, query, body: read, notes, principal: who, request, requestId, address, base }
+  return { ...known, newId: parts.core.newId(), interrupted: null } as unknown as Asked
 }
 
 function refuseScope({ scope, reach, id }: Operation, principal: Principal | null): void {
@@ -163,24 +165,30 @@ async function done(parts: Parts, route: Route, asked: Asked): Promise<Reply> {
   const key = asked.request.headers.get('idempotency-key')
   if (key === null || route.operation.method !== 'post' || route.operation.action === undefined)
     return recorded(parts, route, asked)
-  const store = await parts.core.store()
-  const { principal, request } = asked
-  const who = callerOf(principal)
-  const said = `${request.method} ${new URL(request.url).pathname}\n${JSON.stringify(asked.body ?? null)}`
-  const begun = await begin(store.documents, { who, key, said }, await store.now())
-  if (begun.kept) {
-    const { status, headers, body } = begun.kept
+  const { principal, request, requestId } = asked
+  const text = `${request.method} ${new URL(request.url).pathname}\n${JSON.stringify(asked.body ?? null)}`
+  const { recovery } = route.operation
+  const look = typeof recovery === 'object' ? recovery.look : null
+  const begun = await begin(parts.core, { who: callerOf(principal), key, text, requestId, look })
+  if ('status' in begun) {
+    const { status, headers, body } = begun
     return { status, body, headers: { ...headers, 'idempotency-replayed': 'true' }, change: 'none' }
   }
+  return doneOnce(parts, { route, asked: { ...asked, newId: begun.newId, interrupted: begun.interrupted } }, begun)
+}
+
+async function doneOnce(parts: Parts, { route, asked }: Omit<Answered, 'reply'>, begun: Begun): Promise<Reply> {
   let reply: Reply
   try {
     reply = await handled(parts, route, asked)
   } catch (error) {
-    await begun.abandon()
+    // A refusal of the first request wrote nothing. Otherwise the next asker takes over; while the store is away the lease runs out.
+    if (asked.interrupted || problemOf(error, asked.requestId).isOurs) await begun.interrupt().catch(() => {})
+    else await begun.abandon()
     throw error
   }
   const { status, headers = {}, body, repeated = body } = reply
-  const kept: Kept = { status, headers, body: plain(repeated) }
+  const kept: KeptAnswer = { status, headers, body: plain(repeated) }
   try {
     await record(parts, { route, asked, reply })
   } finally {
@@ -222,17 +230,24 @@ interface Answered {
 /** Every change is on record before anybody is told that it was made. */
 async function record({ core }: Parts, { route, asked, reply }: Answered): Promise<void> {
   const { action } = route.operation
-  const { change } = reply
+  const { principal, requestId, address, interrupted } = asked
+  const change = interrupted && reply.change === 'none' ? changeBefore(asked) : reply.change
   if (action === undefined || change === undefined || change === 'none') return
   const { workspace, target, before, after } = change
-  const { principal, requestId, address } = asked
-  const origin: Json = { requestId, address, keyId: principal.keyId }
+  const repeats: { repeats?: string } = interrupted ? { repeats: interrupted.requestId } : {}
+  const origin: Json = { requestId, address, keyId: principal.keyId, ...repeats }
   await (await core.store()).auditLog.append({
     ...{ workspace, actor: principal.name, action, target, origin },
     before: plain(before),
     after: plain(after),
   })
 }
+
+/** Of a request whose server died: that nothing was left to change says that it may have changed it, and not written that down. */
+const changeBefore = ({ principal, request }: Asked): Change => ({
+  workspace: principal.workspace ?? '',
+  target: new URL(request.url).pathname,
+})
 
 /** For every answer: nothing here is for caches, frames or guesses about its type. */
 export const SAFETY: Readonly<Record<string, string>> = {

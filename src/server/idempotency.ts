@@ -1,70 +1,178 @@
-/** Lets a request be repeated without being done twice: the answer of the first is kept under its Idempotency-Key for a day. */
+/** Lets a request be repeated without being done twice: its answer is kept under its Idempotency-Key for a day, and while it is worked on the key is leased; who may go on is decided by `idempotency-verdict.ts`. */
 import { createHash } from 'node:crypto'
 import type { Json } from '../json.ts'
-import type { DocumentStore, PutDocument } from '../store/contract/documents.ts'
+import type { Core } from '../scheduler/core.ts'
+import type { Document, DocumentStore } from '../store/contract/documents.ts'
+import { judge, type KeptAnswer, RENEW_MS, type RequestRecord, type RequestState } from './idempotency-verdict.ts'
 import { Refusal } from './problem.ts'
 
-export interface Kept {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: Json
-}
-
-export interface Asking {
-  /** The caller, so that nobody meets another's keys. */
+export interface KeyedRequest {
+  /** The caller: each has keys of its own. */
   readonly who: string
   readonly key: string
   /** Method, path and body. */
-  readonly said: string
+  readonly text: string
+  readonly requestId: string
+  /** How a person finds out what became of it, where doing it again might do it twice; null where it may be done again. */
+  readonly look: string | null
 }
 
-export type Begun =
-  | { readonly kept: Kept }
-  | {
-      readonly kept: null
-      /** Keeps the answer. */
-      finish(answer: Kept): Promise<void>
-      /** Nothing was done: the next may try. */
-      abandon(): Promise<void>
-    }
+/** What a handler knows of the request that began first and was not answered. */
+export interface Interrupted {
+  /** By the store's clock. */
+  readonly begunAt: number
+  readonly requestId: string
+}
+
+export interface Begun {
+  /** For what the request makes: the same for every server that takes it over. */
+  readonly newId: string
+  /** Null when this is the first. */
+  readonly interrupted: Interrupted | null
+  /** Keeps the answer. */
+  finish(answer: KeptAnswer): Promise<void>
+  /** Nothing was done: the next may begin. */
+  abandon(): Promise<void>
+  /** It ended with an error that leaves open what was written: the next takes over at once. */
+  interrupt(): Promise<void>
+}
+
+interface RequestData {
+  readonly fingerprint: string
+  readonly answer: KeptAnswer | null
+  readonly newId: string
+  readonly requestId: string
+}
 
 const KEPT_MS = 24 * 3_600_000
-/** Whoever began and has not ended by then has died. */
-const PATIENCE_MS = 60_000
 const MAX_KEY = 200
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 export const idempotencyId = (who: string, key: string): string => hash(`${who}\n${key}`)
 
-export async function begin(documents: DocumentStore, asking: Asking, now: number): Promise<Begun> {
-  const { who, key, said } = asking
+/** Answers within one lease: with the answer of the first request, or with the right to do it. */
+export async function begin(core: Core, request: KeyedRequest): Promise<KeptAnswer | Begun> {
+  const { who, key, text, requestId, look } = request
   if (key.length > MAX_KEY) throw new Refusal('REQUEST_INVALID', `Idempotency-Key is longer than ${MAX_KEY} characters`)
-  const id = idempotencyId(who, key)
-  const fingerprint = hash(said)
-  const put = (from: number, answer: Kept | null): PutDocument => ({
-    ...{ kind: 'request', id, workspace: '', state: answer ? 'done' : 'begun', from, forMs: KEPT_MS },
-    data: { fingerprint, answer: answer as unknown as Json },
+  const store = await core.store()
+  const place: Place = { core, documents: store.documents, id: idempotencyId(who, key) }
+  const fingerprint = hash(text)
+  const cameAt = core.clock.elapsed()
+  // Most keys are new: the first write finds that out, and the document is read only when it is there.
+  let found: Document | null = null
+  for (let seen: number | null = null; ; ) {
+    const waitedMs = core.clock.elapsed() - cameAt
+    const now = found ? await store.now() : 0
+    const verdict = judge(found && recordOf(found), { fingerprint, now, seen, waitedMs })
+    switch (verdict.kind) {
+      case 'replay':
+        return verdict.answer
+      case 'conflict':
+        throw conflict()
+      case 'in_flight':
+        throw inFlight()
+      case 'wait':
+        await new Promise<void>((resolve) => void core.timers.set(verdict.ms, resolve))
+        break
+      case 'begin': {
+        const data = { fingerprint, answer: null, newId: core.newId(), requestId }
+        const made = await write(place, { data, state: 'begun', from: 0 })
+        if (made) return leased(place, made, null)
+        break
+      }
+      case 'take_over': {
+        if (look !== null) throw outcomeUnknown(look)
+        const { version: from, createdAt: begunAt } = found!
+        const data = dataOf(found!)
+        const taken = await write(place, { data, state: 'begun', from })
+        if (taken) return leased(place, taken, { begunAt, requestId: data.requestId })
+      }
+    }
+    found = await store.documents.get('request', place.id)
+    seen ??= found?.version ?? null
+  }
+}
+
+interface Place {
+  readonly core: Core
+  readonly documents: DocumentStore
+  readonly id: string
+}
+
+interface Write {
+  readonly data: RequestData
+  readonly state: RequestState
+  readonly from: number
+}
+
+const write = ({ documents, id }: Place, { data, ...rest }: Write): Promise<Document | null> =>
+  documents.put({ kind: 'request', id, workspace: '', ...rest, data: data as unknown as Json, forMs: KEPT_MS })
+
+const dataOf = ({ data }: Document): RequestData => data as unknown as RequestData
+
+function recordOf(found: Document): RequestRecord {
+  const { fingerprint, answer } = dataOf(found)
+  return { state: found.state as RequestState, version: found.version, updatedAt: found.updatedAt, fingerprint, answer }
+}
+
+/** Renews the document while the handler works. After a takeover the version is another, and nothing is written here any more. */
+function leased(place: Place, document: Document, interrupted: Interrupted | null): Begun {
+  const data = dataOf(document)
+  let { version } = document
+  let renewing: Promise<void> = Promise.resolve()
+  const arm = (): (() => void) => place.core.timers.set(RENEW_MS, renew)
+  const renew = (): void => {
+    renewing = write(place, { data, state: 'begun', from: version }).then(
+      (renewed) => {
+        if (!renewed) return
+        version = renewed.version
+        cancel = arm()
+      },
+      // The store is away: as long as the lease lasts, a later renewal may succeed.
+      () => {
+        cancel = arm()
+      },
+    )
+  }
+  let cancel = arm()
+  const stop = async (): Promise<void> => {
+    cancel()
+    await renewing
+    cancel()
+  }
+  return {
+    newId: data.newId,
+    interrupted,
+    async finish(answer) {
+      await stop()
+      await write(place, { data: { ...data, answer }, state: 'done', from: version })
+    },
+    async abandon() {
+      await stop()
+      await place.documents.remove('request', place.id, version)
+    },
+    async interrupt() {
+      await stop()
+      await write(place, { data, state: 'interrupted', from: version })
+    },
+  }
+}
+
+const conflict = (): Refusal =>
+  new Refusal('IDEMPOTENCY_CONFLICT', 'this Idempotency-Key was used for another request', {
+    hint: 'take a new key for every new request',
   })
-  const mine = (version: number): Begun => ({
-    kept: null,
-    finish: async (answer) => void (await documents.put(put(version, answer))),
-    abandon: async () => void (await documents.remove('request', id, version)),
-  })
-  const made = await documents.put(put(0, null))
-  if (made) return mine(made.version)
-  const found = await documents.get('request', id)
-  // It was abandoned between the two looks.
-  if (!found) return begin(documents, asking, now)
-  const { fingerprint: first, answer } = found.data as unknown as { fingerprint: string; answer: Kept | null }
-  if (first !== fingerprint)
-    throw new Refusal('IDEMPOTENCY_CONFLICT', 'this Idempotency-Key was used for another request', {
-      hint: 'take a new key for every new request',
-    })
-  if (answer) return { kept: answer }
-  const taken = now - found.updatedAt > PATIENCE_MS ? await documents.put(put(found.version, null)) : null
-  if (taken) return mine(taken.version)
-  throw new Refusal('IDEMPOTENCY_IN_FLIGHT', 'the first request with this Idempotency-Key is under way', {
+
+const inFlight = (): Refusal =>
+  new Refusal('IDEMPOTENCY_IN_FLIGHT', 'a server still works on the first request with this Idempotency-Key', {
+    hint: 'send it again in a second',
     headers: { 'retry-after': '1' },
   })
-}
+
+export const outcomeUnknown = (look: string): Refusal =>
+  new Refusal(
+    'IDEMPOTENCY_OUTCOME_UNKNOWN',
+    'the server of the first request with this Idempotency-Key ended before it answered, and it may have been done or not',
+    { hint: `${look}; to do it again, send it with a new key` },
+  )

@@ -28,8 +28,8 @@ export interface NewKey extends Pick<Key, 'name' | 'scope' | 'workspace'> {
 }
 
 export interface Keys {
-  /** The only time that the key itself is told. */
-  create(key: NewKey): Promise<{ readonly key: Key; readonly token: string }>
+  /** The only time that the key itself is shown. Fails when there is a key of this id already. */
+  create(key: NewKey, id?: string): Promise<{ readonly key: Key; readonly token: string }>
   get(id: string): Promise<Key | null>
   list(page: { readonly limit: number; readonly after?: string }): Promise<Key[]>
   /** Answers the key as it is then, null when there is none. Twice is once. */
@@ -147,11 +147,10 @@ export function createKeys(core: Core): Keys {
   }
 
   return {
-    async create({ name, scope, workspace, by, forMs }) {
+    async create({ name, scope, workspace, by, forMs }, id = core.newId()) {
       // Kept as an empty text, a workspace without a name would be all of them.
       if (workspace !== null) readName(workspace, 'workspace')
       const store = await core.store()
-      const id = core.newId()
       const token = `evt_${TAGS[scope]}_${shortId(id)}${randomBytes(32).toString('base64url')}`
       const data: KeyData = {
         ...{ name, scope, createdBy: by, lastUsedAt: null, revokedAt: null },
@@ -167,7 +166,8 @@ export function createKeys(core: Core): Keys {
         from: 0,
         data,
       })
-      return { key: keyOf(made!), token }
+      if (!made) throw new Error(`there is a key ${id} already`)
+      return { key: keyOf(made), token }
     },
     async get(id) {
       const found = await (await core.store()).documents.get('key', id)

@@ -137,13 +137,15 @@ function answerObject({ description, schema, mediaType, headers = [] }: AnswerSp
   }
 }
 
-function problemsOf({ scope, reach, params, query, body, refusals = [], action, method }: Operation): JsonObject {
+function problemsOf(operation: Operation): JsonObject {
+  const { scope, reach, params, query, body, refusals = [], action, method, recovery } = operation
   const codes: string[] = [...ALWAYS, ...refusals]
   if (scope !== 'none') codes.push('UNAUTHENTICATED')
   if (scope === 'operate' || scope === 'admin' || reach === 'fleet') codes.push('FORBIDDEN')
   if (params || query || body) codes.push('REQUEST_INVALID')
   if (body) codes.push('BODY_INVALID', 'BODY_TOO_LARGE', 'MEDIA_TYPE')
   if (method === 'post' && action) codes.push('IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_FLIGHT')
+  if (typeof recovery === 'object') codes.push('IDEMPOTENCY_OUTCOME_UNKNOWN')
   const byStatus = new Map<number, string[]>()
   for (const code of codes) {
     const status = statusOf(code)

@@ -37,6 +37,12 @@ export interface Operation<
   readonly withoutStore?: true
   /** What the audit log calls it, such as `schedule.pause`; absent when nothing is changed. */
   readonly action?: string
+  /**
+   * What a server does with a request whose Idempotency-Key was begun by a server that died; every POST with an action says it.
+   * `repeat`: it does it again, and finds what the first has done. `look`: doing it again might do it twice; the caller is told
+   * how to find out.
+   */
+  readonly recovery?: 'repeat' | { readonly look: string }
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body

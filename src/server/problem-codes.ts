@@ -9,6 +9,10 @@ export const PROBLEM_CODES = {
   METHOD_NOT_ALLOWED: [405, 'The method is not allowed here'],
   NOT_ACCEPTABLE_STATE: [409, 'It is in a state that does not allow this'],
   IDEMPOTENCY_IN_FLIGHT: [409, 'The first request with this key is still under way'],
+  IDEMPOTENCY_OUTCOME_UNKNOWN: [
+    409,
+    'The server of the first request with this key died, and what it did is not known',
+  ],
   PRECONDITION_FAILED: [412, 'It was changed since it was read'],
   BODY_TOO_LARGE: [413, 'The body is too large'],
   MEDIA_TYPE: [415, 'The body is not JSON'],

@@ -1,6 +1,7 @@
 /** Joins an operation to the function that carries it out, and says what that function is handed and answers; everything before and after it is `dispatch.ts`. */
 import type { z } from 'zod'
 import type { Json } from '../json.ts'
+import type { Interrupted } from './idempotency.ts'
 import type { Operation } from './operation.ts'
 import type { Principal } from './principal.ts'
 import type { WarningBody } from './warnings.ts'
@@ -18,6 +19,10 @@ export interface Asked<O extends Operation = Operation> {
   readonly address: string
   /** Under which the interface lies, such as `/api/v1`. */
   readonly base: string
+  /** For what the request makes. Where it takes over from a server that died, the first server had the same id. */
+  readonly newId: string
+  /** The request with the same Idempotency-Key whose server died before it answered: what it wrote may be there. */
+  readonly interrupted: Interrupted | null
 }
 
 export interface Change {

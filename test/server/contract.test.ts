@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { everytick } from '../../src/index.ts'
 import { createServer } from '../../src/server/app.ts'
+import { idempotencyId } from '../../src/server/idempotency.ts'
 import type { Operation } from '../../src/server/operation.ts'
 import { CASES, type Case } from './cases.ts'
 import { type Answer, openStage, STORES, type Stage } from './stage.ts'
@@ -32,6 +33,11 @@ describe('the table of operations', () => {
         OPERATIONS.some((each) => each.id === id),
       ),
     )
+  })
+
+  it('says of each POST that changes something what a server does whose predecessor died in the middle of it', () => {
+    const wrong = OPERATIONS.filter(({ method, action, recovery }) => (method === 'post' && !!action) !== !!recovery)
+    expect(wrong.map(({ id }) => id)).toEqual([])
   })
 })
 
@@ -91,6 +97,24 @@ describe.each(STORES)('on %s', (store) => {
       }
     })
 
+    if (operation.recovery)
+      it('is done once, or refused, when its server died after it and before the answer', async () => {
+        const { happy } = await CASES[id]!(stage)
+        const given = { ...happy, headers: { ...happy.headers, 'idempotency-key': `died-${id}` } }
+        const first = await send(operation, given)
+        expect(first.status).toBe(happy.status)
+        await forgetAnswer(stage, `died-${id}`)
+        const before = (await stage.ask('GET', '/audit?limit=1')).body.data[0].seq
+        const again = await send(operation, given)
+        if (operation.recovery !== 'repeat')
+          return expect([again.status, again.body.code]).toEqual([409, 'IDEMPOTENCY_OUTCOME_UNKNOWN'])
+        if (id === 'completeRun') return expect(again.body.code).toBe('IDEMPOTENCY_OUTCOME_UNKNOWN')
+        fitsSchema(operation, again)
+        expect(again.body.id).toBe(first.body.id)
+        // The first may have died before it was on record.
+        expect((await stage.ask('GET', '/audit?limit=1')).body.data[0].seq).toBe(before + 1)
+      })
+
     if (!operation.path.includes('{id}')) return
     it('says so when there is nothing of that id', async () => {
       const { happy } = await CASES[id]!(stage)
@@ -122,6 +146,16 @@ describe.each(STORES)('on %s', (store) => {
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
   })
 })
+
+/** As a server leaves the key that dies before it keeps the answer; only the wait for the end of its lease is left out. */
+async function forgetAnswer({ server, tokens }: Stage, key: string): Promise<void> {
+  const { keys, core } = server.parts
+  const { documents } = await core.store()
+  const found = await documents.get('request', idempotencyId((await keys.check(tokens.admin!))!.id, key))
+  const { version: from, kind, id, workspace, data } = found!
+  const left = { ...(data as object), answer: null }
+  await documents.put({ kind, id, workspace, state: 'interrupted', from, data: left, forMs: 60_000 })
+}
 
 function fitsSchema({ answers, id }: Operation, { status, body }: Answer): void {
   const spec = answers[status]

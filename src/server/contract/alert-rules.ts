@@ -63,6 +63,7 @@ export const createAlertRule = operation({
   path: '/alert-rules',
   summary: 'Add a rule.',
   action: 'alert_rule.create',
+  recovery: 'repeat',
   body: RuleFields,
   answers: { 201: { ...One, headers: ['Location'] } },
   refusals: ['NOT_ACCEPTABLE_STATE'],

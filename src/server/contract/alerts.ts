@@ -82,6 +82,7 @@ export const acknowledgeAlert = operation({
   path: '/alerts/{id}/acknowledge',
   summary: 'Say that somebody looks after an alert; it stays until its reason is gone.',
   action: 'alert.acknowledge',
+  recovery: 'repeat',
   refusals: ['NOT_FOUND', 'NOT_ACCEPTABLE_STATE'],
 })
 
@@ -92,6 +93,7 @@ export const muteAlert = operation({
   path: '/alerts/{id}/mute',
   summary: 'Tell nobody of an alert for a while; if it is still there then, that is told.',
   action: 'alert.mute',
+  recovery: 'repeat',
   body: z.strictObject({ until: InstantText.optional(), for: DurationText.optional() }),
   refusals: ['NOT_FOUND', 'NOT_ACCEPTABLE_STATE'],
 })
@@ -103,6 +105,7 @@ export const unmuteAlert = operation({
   path: '/alerts/{id}/unmute',
   summary: 'End the mute of an alert.',
   action: 'alert.unmute',
+  recovery: 'repeat',
   refusals: ['NOT_FOUND', 'NOT_ACCEPTABLE_STATE'],
 })
 
@@ -113,5 +116,6 @@ export const resolveAlert = operation({
   path: '/alerts/{id}/resolve',
   summary: 'Close an alert by hand; where its reason is still there, a new one follows.',
   action: 'alert.resolve',
+  recovery: 'repeat',
   refusals: ['NOT_FOUND'],
 })

@@ -57,5 +57,6 @@ export const cancelBackfill = operation({
   summary: 'Make no more runs of a backfill, and cancel those that have not ended.',
   scope: 'operate',
   action: 'backfill.cancel',
+  recovery: 'repeat',
   answers: { 200: One },
 })

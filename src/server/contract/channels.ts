@@ -76,6 +76,7 @@ export const createChannel = operation({
   path: '/channels',
   summary: 'Add a channel. Its secrets are not answered again.',
   action: 'channel.create',
+  recovery: 'repeat',
   body: z.strictObject({ name: Name, workspace: Name.optional(), enabled: z.boolean().optional(), config: Config }),
   answers: { 201: { ...One, headers: ['Location'] } },
 })
@@ -120,6 +121,7 @@ export const testChannel = operation({
   path: '/channels/{id}/test',
   summary: 'Send a test message now, and tell what became of it.',
   action: 'channel.test',
+  recovery: { look: 'look whether the message arrived' },
   answers: {
     200: {
       description: 'Whether the receiver took it, and if not, why.',

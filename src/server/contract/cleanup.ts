@@ -20,6 +20,7 @@ export const runCleanup = operation({
   scope: 'admin',
   reach: 'fleet',
   action: 'cleanup.run',
+  recovery: 'repeat',
   body: z.strictObject({
     dryRun: z.boolean().optional(),
     /** In place of what the server has; what is not named stays. */

@@ -39,6 +39,7 @@ export const pauseQueue = operation({
   summary: 'Let nothing of a queue start, in any process; what runs goes on.',
   scope: 'operate',
   action: 'queue.pause',
+  recovery: 'repeat',
   params: ByName,
   body: z.strictObject({ reason: plainText(0, 500).optional() }),
   answers: { 200: OneQueue },
@@ -52,6 +53,7 @@ export const resumeQueue = operation({
   summary: 'Let runs of a queue start again.',
   scope: 'operate',
   action: 'queue.resume',
+  recovery: 'repeat',
   params: ByName,
   answers: { 200: { description: 'Whether it was paused.', schema: z.object({ resumed: z.boolean() }) } },
 })
@@ -108,6 +110,7 @@ export const drainWorker = operation({
   summary: 'Let a process claim nothing more; what it works on goes on.',
   scope: 'operate',
   action: 'worker.drain',
+  recovery: 'repeat',
   params: z.object({ id: plainText(1, 400) }),
   answers: {
     202: { description: 'It was asked to.', schema: z.object({ id: z.string(), draining: z.literal(true) }) },
@@ -184,6 +187,7 @@ export const releaseLock = operation({
   scope: 'admin',
   reach: 'fleet',
   action: 'lock.release',
+  recovery: { look: 'look who holds it now: GET /locks' },
   params: z.strictObject({ name: Name }),
   body: z.strictObject({
     /** user unless given. */

@@ -54,6 +54,7 @@ export const createKey = operation({
   path: '/api-keys',
   summary: 'Make an API key. Its token is in this answer and nowhere else.',
   action: 'key.create',
+  recovery: 'repeat',
   body: z.strictObject({
     name: Name,
     scope: z.enum(SCOPES),
@@ -93,6 +94,7 @@ export const rollKey = operation({
   path: '/api-keys/{id}/roll',
   summary: 'Make a new key with the same name, scope and workspace, and revoke this one.',
   action: 'key.roll',
+  recovery: 'repeat',
   params: ById,
   body: z.strictObject({ expiresIn: DurationText.optional() }),
   answers: { 201: shownOnce },

@@ -69,6 +69,7 @@ export const createOperation = operation({
   scope: 'operate',
   reach: 'workspace',
   action: 'operation.create',
+  recovery: 'repeat',
   body: BulkWork,
   answers: { 202: { ...One, headers: ['Location'] } },
 })
@@ -109,5 +110,6 @@ export const cancelOperation = operation({
   summary: 'End bulk work where it is; what it has done stays.',
   scope: 'operate',
   action: 'operation.cancel',
+  recovery: 'repeat',
   answers: { 200: One },
 })

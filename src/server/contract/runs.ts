@@ -134,6 +134,7 @@ export const enqueueRun = operation({
   scope: 'operate',
   reach: 'workspace',
   action: 'run.enqueue',
+  recovery: 'repeat',
   body: withAliases(
     z.strictObject({
       job: Name,
@@ -205,6 +206,7 @@ export const cancelRun = operation({
   summary: 'Cancel a run: a pending one, and one that was handed over, ends at once; any other is told to stop.',
   scope: 'operate',
   action: 'run.cancel',
+  recovery: 'repeat',
   answers: { 200: One },
 })
 
@@ -216,6 +218,7 @@ export const retryRun = operation({
   summary: 'Bring a failed run back with a new series of attempts.',
   scope: 'operate',
   action: 'run.retry',
+  recovery: 'repeat',
   answers: { 200: One },
   refusals: ['NOT_FOUND', 'RUN_NOT_FAILED'],
 })
@@ -241,6 +244,7 @@ export const completeRun = operation({
     'End the present attempt of a running run from outside, by its fence or by the completion token of the attempt.',
   scope: 'operate',
   action: 'run.complete',
+  recovery: 'repeat',
   body: z.strictObject({
     /** Not needed with a completion token, which names the attempt by itself. */
     fence: z.int().min(1).optional(),

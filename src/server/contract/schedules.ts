@@ -59,6 +59,7 @@ export const createSchedule = operation({
   scope: 'operate',
   reach: 'workspace',
   action: 'schedule.create',
+  recovery: 'repeat',
   body: NewSchedule,
   answers: {
     201: { ...One, description: 'The new schedule, with what to mind about it.', headers: ['Location', 'ETag'] },
@@ -138,6 +139,7 @@ export const pauseSchedule = operation({
   summary: 'Pause a schedule, for good or until an instant; runs already due or running go on.',
   scope: 'operate',
   action: 'schedule.pause',
+  recovery: 'repeat',
   body: z.strictObject({ reason: plainText(0, 500).optional(), until: InstantText.optional() }),
   answers: { 200: One },
   refusals: ['NOT_FOUND', 'PRECONDITION_FAILED'],
@@ -151,6 +153,7 @@ export const resumeSchedule = operation({
   summary: 'Resume a schedule; what passed meanwhile is skipped, or left to its catch-up policy.',
   scope: 'operate',
   action: 'schedule.resume',
+  recovery: 'repeat',
   body: z.strictObject({ from: z.enum(['now', 'catchUp']).optional() }),
   answers: { 200: One },
   refusals: ['NOT_FOUND', 'PRECONDITION_FAILED'],
@@ -164,6 +167,7 @@ export const triggerSchedule = operation({
   summary: 'Make one run now, beside the occurrences.',
   scope: 'operate',
   action: 'schedule.trigger',
+  recovery: 'repeat',
   body: z.strictObject({ payload: AnyJson.optional(), overlap: z.enum(['queue', 'allow']).optional() }),
   answers: {
     202: {
@@ -183,6 +187,7 @@ export const createBackfill = operation({
   summary: 'Make good the occurrences of a past span in the background; with dryRun only say which.',
   scope: 'operate',
   action: 'schedule.backfill',
+  recovery: 'repeat',
   body: z.strictObject({
     from: InstantText,
     to: InstantText,

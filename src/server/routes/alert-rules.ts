@@ -6,6 +6,7 @@ import type { DocumentStore } from '../../store/contract/documents.ts'
 import { allRules, MAX_RULES, oneRule, ruleData, storedRules } from '../alerting/rules.ts'
 import * as contract from '../contract/alert-rules.ts'
 import { defined } from '../defined.ts'
+import { madeOnce } from '../made-once.ts'
 import type { Parts } from '../parts.ts'
 import { home, type Principal, sees } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
@@ -70,10 +71,14 @@ export function alertRuleRoutes({ core }: Pick<Parts, 'core'>): readonly Route[]
       const rules = (await allRules(store)).filter(({ workspace }) => sees(principal, workspace))
       return ok({ data: rules.map((rule) => ruleBody(rule, stored.has(rule.id))) })
     }),
-    route(contract.createAlertRule, async ({ body, principal, base }) => {
-      const rule = read({ id: core.newId(), workspace: placeOf(principal, body.workspace) }, body)
+    route(contract.createAlertRule, async ({ body, principal, base, newId, interrupted }) => {
+      const rule = read({ id: newId, workspace: placeOf(principal, body.workspace) }, body)
       await checkChannels(principal, rule)
-      await write(rule, 0)
+      await madeOnce(
+        { interrupted },
+        () => write(rule, 0),
+        async () => ((await oneRule(await documents(), newId)) ? undefined : null),
+      )
       const headers = { location: `${base}/alert-rules/${rule.id}` }
       return { status: 201, body: ruleBody(rule, true), headers, change: changeOf(rule) }
     }),

@@ -17,6 +17,7 @@ import * as contract from '../contract/channels.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
 import { defined } from '../defined.ts'
 import { listPage } from '../list-page.ts'
+import { madeOnce } from '../made-once.ts'
 import type { Parts } from '../parts.ts'
 import { type Principal, sees, visible } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
@@ -70,15 +71,19 @@ export function channelRoutes({ core, settings }: Pick<Parts, 'core' | 'settings
       const { rows, page } = await listPage({ list, fits }, { ...wanted, limit })
       return ok({ data: rows.map(channelBody), page })
     }),
-    route(contract.createChannel, async ({ body, principal, base }) => {
+    route(contract.createChannel, async ({ body, principal, base, newId, interrupted }) => {
       const channel: Channel = {
-        id: core.newId(),
+        id: newId,
         workspace: placeOf(principal, body.workspace),
         name: readName(body.name, 'name'),
         enabled: body.enabled ?? true,
         config: readConfig(defined(body.config)),
       }
-      const written = await write(channel, 0)
+      const written = await madeOnce(
+        { interrupted },
+        () => write(channel, 0),
+        async () => (await documents()).get('channel', newId),
+      )
       const headers = { location: `${base}/channels/${channel.id}` }
       const change = changeOf(channel, { after: shownChannel(channel) })
       return { status: 201, body: channelBody(written), headers, change }

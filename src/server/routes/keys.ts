@@ -4,6 +4,7 @@ import * as contract from '../contract/keys.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
 import type { Key } from '../keys.ts'
 import { listPage } from '../list-page.ts'
+import { madeOnce } from '../made-once.ts'
 import type { Parts } from '../parts.ts'
 import { notFound, Refusal } from '../problem.ts'
 import { ok, type Route, route } from '../route.ts'
@@ -21,13 +22,23 @@ const keyBody = (key: Key): Readonly<Record<string, unknown>> => ({
 const lifeOf = (expiresIn: string | undefined): number | null =>
   expiresIn === undefined ? null : readDuration(expiresIn, 'expiresIn', 1000)
 
+interface MadeKey {
+  readonly key: Key
+  /** Null when a server that died has made the key: only that server knew it. */
+  readonly token: string | null
+}
+
 export function keyRoutes({ core, keys }: Parts): readonly Route[] {
   const known = async (id: string): Promise<Key> => {
     const key = await keys.get(id)
     if (key) return key
     throw notFound(`key ${id}`)
   }
-  const fresh = (made: { readonly key: Key; readonly token: string }, base: string, before?: Key) => ({
+  const madeBefore = async (id: string): Promise<MadeKey | null> => {
+    const key = await keys.get(id)
+    return key && { key, token: null }
+  }
+  const fresh = (made: MadeKey, base: string, before?: Key) => ({
     status: 201,
     body: { ...keyBody(made.key), token: made.token },
     repeated: { ...keyBody(made.key), token: null },
@@ -47,9 +58,14 @@ export function keyRoutes({ core, keys }: Parts): readonly Route[] {
       const { rows, page } = await listPage({ list: keys.list, fits }, { ...wanted, limit })
       return ok({ data: rows.map(keyBody), page })
     }),
-    route(contract.createKey, async ({ body, principal, base }) => {
+    route(contract.createKey, async ({ body, principal, base, newId, interrupted }) => {
       const { name, scope, workspace = null, expiresIn } = body
-      const made = await keys.create({ name, scope, workspace, by: principal.name, forMs: lifeOf(expiresIn) })
+      const wanted = { name, scope, workspace, by: principal.name, forMs: lifeOf(expiresIn) }
+      const made = await madeOnce<MadeKey>(
+        { interrupted },
+        () => keys.create(wanted, newId),
+        () => madeBefore(newId),
+      )
       return fresh(made, base)
     }),
     route(contract.getKey, async ({ params }) => ok(keyBody(await known(params.id)))),
@@ -65,8 +81,13 @@ export function keyRoutes({ core, keys }: Parts): readonly Route[] {
       }
       return { status: 204, change: after ? change : 'none' }
     }),
-    route(contract.rollKey, async ({ params, body, principal, base }) => {
+    route(contract.rollKey, async ({ params, body, principal, base, newId, interrupted }) => {
       const before = await known(params.id)
+      const follows = interrupted ? await madeBefore(newId) : null
+      if (follows?.key.revokedAt === null) {
+        await keys.revokeOnce(before.id)
+        return fresh(follows, base, before)
+      }
       const over = new Refusal('NOT_ACCEPTABLE_STATE', 'the key was revoked; make a new one')
       if (before.revokedAt !== null) throw over
       const { name, scope, workspace } = before
@@ -74,7 +95,7 @@ export function keyRoutes({ core, keys }: Parts): readonly Route[] {
       // What was to end still ends then, unless another end is named.
       const left = before.expiresAt === null ? null : Math.max(1, before.expiresAt - now)
       const forMs = body.expiresIn === undefined ? left : lifeOf(body.expiresIn)
-      const made = await keys.create({ name, scope, workspace, by: principal.name, forMs })
+      const made = await keys.create({ name, scope, workspace, by: principal.name, forMs }, newId)
       if (await keys.revokeOnce(before.id)) return fresh(made, base, before)
       // Somebody else was quicker: of one key there is one that follows.
       await keys.revoke(made.key.id)

@@ -18,20 +18,20 @@ export function operationRoutes({ core }: Parts): readonly Route[] {
   }
 
   return [
-    route(contract.createOperation, async ({ body, principal, base }) => {
+    route(contract.createOperation, async ({ body, principal, base, newId: id }) => {
       visible(principal, body.filter.workspace)
       if (Object.values(body.filter).every((value) => value === undefined))
         throw new Refusal('REQUEST_INVALID', '/filter: names nothing, and so would mean everything', {
           errors: [{ pointer: '/filter', hint: 'name what is meant, or say all: true' }],
         })
-      const id = core.newId()
       const workspace = principal.workspace ?? ''
-      const made = await (await documents()).put(
-        nextOf({ id, workspace, version: 0 }, 'running', begun(body, principal.name)),
-      )
+      const store = await documents()
+      const made = await store.put(nextOf({ id, workspace, version: 0 }, 'running', begun(body, principal.name)))
+      // A server that died before it answered has made it.
+      const operation = made ?? (await known(principal, id))
       return {
         status: 202,
-        body: bulkBody(made!),
+        body: bulkBody(operation),
         headers: { location: `${base}/operations/${id}` },
         change: { workspace, target: `operation ${id}`, after: body },
       }

@@ -1,4 +1,5 @@
 /** Carries out what is asked of runs over HTTP, by the scheduler's own verbs; whose run it is decides first. */
+import { EverytickError } from '../../errors.ts'
 import type { Run } from '../../run/run.ts'
 import type { RunState } from '../../run/state.ts'
 import { jobOf } from '../../schedule-definition.ts'
@@ -12,7 +13,7 @@ import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
 import { defined } from '../defined.ts'
 import type { IdRange } from '../id-range.ts'
-import { idempotencyId } from '../idempotency.ts'
+import { idempotencyId, outcomeUnknown } from '../idempotency.ts'
 import { jobWarnings } from '../job-warning.ts'
 import type { Parts } from '../parts.ts'
 import { callerOf, home, type Principal, sees, visible } from '../principal.ts'
@@ -58,6 +59,11 @@ export function runRoutes(parts: Parts): readonly Route[] {
     }
   }
 
+  const wasRetried = async (runId: string, sinceAt: number): Promise<boolean> => {
+    const entries = await (await core.store()).history.journal({ runId })
+    return entries.some(({ kind, at }) => kind === 'redriven' && at >= sinceAt)
+  }
+
   return [
     route(contract.listRuns, async ({ query, principal }) => {
       const { workspace, schedule, job, queue, ...asking } = query
@@ -69,12 +75,13 @@ export function runRoutes(parts: Parts): readonly Route[] {
       if (workspace === null || !sees(principal, workspace)) throw notFound(`schedule ${params.id}`)
       return listed(principal, { workspace, scheduleId: params.id }, query)
     }),
-    route(contract.enqueueRun, async ({ body, principal, request, base }) => {
+    route(contract.enqueueRun, async ({ body, principal, request, base, interrupted }) => {
       const { job: name, payload, idempotencyKey, ...options } = body
       const workspace = home(principal, body.workspace)
       const job = jobOf(name, core.settings.jobs, 'enqueue')
       const said = request.headers.get('idempotency-key')
-      const key = idempotencyKey ?? (said === null ? undefined : `http:${idempotencyId(callerOf(principal), said)}`)
+      const ownKey = said === null ? undefined : `http:${idempotencyId(callerOf(principal), said)}`
+      const key = idempotencyKey ?? ownKey
       const given = { ...defined({ ...options, idempotencyKey: key }), workspace }
       const { id, created } = await enqueue(core, job, job.schema || payload !== undefined ? [payload, given] : [given])
       const warnings = await jobWarnings(parts, name)
@@ -82,7 +89,11 @@ export function runRoutes(parts: Parts): readonly Route[] {
         status: created ? 201 : 200,
         body: { id, created, ...(warnings.length > 0 ? { warnings } : {}) },
         headers: { location: `${base}/runs/${id}` },
-        change: created ? { workspace, target: `run ${id}`, after: { job: name } } : 'none',
+        // Under our own key only a server that died can have made it.
+        change:
+          created || (interrupted && key === ownKey)
+            ? { workspace, target: `run ${id}`, after: { job: name } }
+            : 'none',
       }
     }),
     route(contract.getRun, async ({ params, principal }) =>
@@ -104,8 +115,10 @@ export function runRoutes(parts: Parts): readonly Route[] {
       if (answer === 'finished') return { ...(await changed(principal, before)), change: 'none' }
       return changed(principal, before)
     }),
-    route(contract.retryRun, async ({ params, principal }) => {
+    route(contract.retryRun, async ({ params, principal, interrupted }) => {
       const before = await known(principal, params.id)
+      // A run that fails again would be retried twice.
+      if (interrupted && (await wasRetried(before.id, interrupted.begunAt))) return changed(principal, before)
       await app.runs.retry(before.id, { by: principal.name })
       return changed(principal, before)
     }),
@@ -115,10 +128,15 @@ export function runRoutes(parts: Parts): readonly Route[] {
       const change = { workspace: before.workspace, target: `run ${before.id}`, before: brief(before) }
       return { status: 204, change }
     }),
-    route(contract.completeRun, async ({ params, body, principal }) => {
+    route(contract.completeRun, async ({ params, body, principal, interrupted }) => {
       const before = await known(principal, params.id)
       const attempt = attemptOf(body.fence, principal)
-      await completeRun(core, before, { attempt, outcome: readCompletion(body) })
+      await completeRun(core, before, { attempt, outcome: readCompletion(body) }).catch((error: unknown) => {
+        // Ended by the server that died, or by the worker of the attempt.
+        throw interrupted && error instanceof EverytickError && error.code === 'LEASE_LOST'
+          ? outcomeUnknown(`look at the run: GET /runs/${before.id}`)
+          : error
+      })
       // Whoever has no key of their own is told no more than readers are.
       const reader = principal.attempt ? { ...principal, scope: 'read' as const } : principal
       return changed(reader, before, { fence: attempt.fence })

@@ -5,9 +5,11 @@ import { jitterMs } from '../../schedule/jitter.ts'
 import { type Schedule, seedOf } from '../../schedule/schedule.ts'
 import { slotsOf } from '../../schedule/slots.ts'
 import type { ScheduleOptions } from '../../schedule-definition.ts'
+import type { Core } from '../../scheduler/core.ts'
 import { revisionView } from '../../scheduler/revisions.ts'
 import type { ScheduleChanges } from '../../scheduler/schedule-edit.ts'
 import { scheduleView, viewOf, viewsOf } from '../../scheduler/schedule-view.ts'
+import { createSchedules } from '../../scheduler/schedules.ts'
 import type { ScheduleFilter } from '../../store/contract/schedules.ts'
 import * as contract from '../contract/schedules.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
@@ -15,6 +17,7 @@ import { fromCursor, toCursor } from '../cursor.ts'
 import { defined } from '../defined.ts'
 import { idempotencyId } from '../idempotency.ts'
 import { jobWarnings } from '../job-warning.ts'
+import { madeOnce } from '../made-once.ts'
 import type { Parts } from '../parts.ts'
 import { callerOf, home, type Principal, sees, visible } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
@@ -115,10 +118,14 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       }))
       return ok({ data, page: { next: next && toCursor(next), hasMore: next !== null } })
     }),
-    route(contract.createSchedule, async ({ body, principal, base }) => {
+    route(contract.createSchedule, async ({ body, principal, base, newId, interrupted }) => {
       const options = { ...body, workspace: home(principal, body.workspace) } as unknown as ScheduleOptions
-      const { id } = await app.schedules.create(options, { by: principal.name })
-      return changed({ principal, base }, { id, before: null, status: 201 })
+      await madeOnce(
+        { interrupted },
+        async () => void (await createSchedules(withId(core, newId)).create(options, { by: principal.name })),
+        async () => ((await (await core.store()).schedules.byId(newId)) ? undefined : null),
+      )
+      return changed({ principal, base }, { id: newId, before: null, status: 201 })
     }),
     route(contract.putSchedule, async ({ params, body, principal, request, base }) => {
       const { workspace, key } = params
@@ -175,7 +182,7 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       await app.schedules.resume(before.workspace, before.key, { ...defined(body), by: principal.name })
       return changed({ principal, base }, { id: before.id, before })
     }),
-    route(contract.triggerSchedule, async ({ params, body, principal, request, base }) => {
+    route(contract.triggerSchedule, async ({ params, body, principal, request, base, interrupted }) => {
       const schedule = await known(principal, params.id)
       const { workspace, key } = schedule
       const said = request.headers.get('idempotency-key')
@@ -190,15 +197,24 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
         status: 202,
         body: { id, created, ...(warnings.length > 0 ? { warnings } : {}) },
         headers: { location: `${base}/runs/${id}` },
-        change: created ? { workspace, target: targetOf(schedule), after: { run: id } } : 'none',
+        change: created || interrupted ? { workspace, target: targetOf(schedule), after: { run: id } } : 'none',
       }
     }),
-    route(contract.createBackfill, async ({ params, body, principal, base }) => {
+    route(contract.createBackfill, async ({ params, body, principal, base, newId, interrupted }) => {
       const schedule = await known(principal, params.id)
       const { workspace, key } = schedule
       const { from, to, ...options } = body
       refuseCrowded(schedule, readInstantOption(from, 'from'), readInstantOption(to, 'to'))
-      const answer = await app.schedules.backfill(workspace, key, { from, to, ...defined(options), by: principal.name })
+      const wanted = { from, to, ...defined(options), by: principal.name }
+      const answer = await madeOnce(
+        { interrupted },
+        () => createSchedules(withId(core, newId)).backfill(workspace, key, wanted),
+        async () => {
+          if (!(await app.backfills.get(newId))) return null
+          // The numbers are as they are now: some of its runs may have been made.
+          return { ...(await app.schedules.backfill(workspace, key, { ...wanted, dryRun: true })), id: newId }
+        },
+      )
       if (answer.id === null) return { status: 200, body: answer, change: 'none' }
       return {
         status: 202,
@@ -230,6 +246,9 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
     }),
   ]
 }
+
+/** The scheduler's verbs, of which the next one makes a thing with this id. */
+const withId = (core: Core, id: string): Core => ({ ...core, newId: () => id })
 
 interface Written {
   readonly id: string
