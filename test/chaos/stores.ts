@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { inject } from 'vitest'
 import { openPostgres } from '../../src/postgres.ts'
 import { openSqlite } from '../../src/sqlite.ts'
 import type { Store } from '../../src/store/contract/store.ts'
-import { createDatabase, startPostgres } from '../postgres/launcher.ts'
+import { startPostgres } from '../postgres/launcher.ts'
+import { createReadyDatabase } from '../postgres/ready-database.ts'
 
 export interface ChaosStore {
   readonly store: Store
@@ -31,7 +31,7 @@ async function sqlite(): Promise<ChaosStore> {
 }
 
 async function postgres(): Promise<ChaosStore> {
-  const database = await createDatabase(inject('postgres'))
+  const database = await createReadyDatabase()
   const store = await openPostgres({ url: database.url })
   const close = async (): Promise<void> => {
     await store.close()

@@ -2,12 +2,12 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { everytick as createApp, defineJob } from '../../src/index.ts'
 import { coreOf } from '../../src/scheduler/core.ts'
 import { createKeys } from '../../src/server/keys.ts'
 import { ensureBuilt, root } from '../built-package.ts'
-import { createDatabase } from '../postgres/launcher.ts'
+import { createReadyDatabase } from '../postgres/ready-database.ts'
 import { everytick, PROGRAM, running } from './running.ts'
 
 beforeAll(ensureBuilt)
@@ -262,7 +262,7 @@ const STORES = {
     return `sqlite:${join(folder, 'everytick.db')}`
   },
   async postgres() {
-    const database = await createDatabase(inject('postgres'))
+    const database = await createReadyDatabase()
     ends.push(() => database.drop())
     return database.url
   },

@@ -3,13 +3,12 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { inject } from 'vitest'
 import { type Everytick, everytick } from '../../src/index.ts'
 import { coreOf } from '../../src/scheduler/core.ts'
 import { createKeys } from '../../src/server/keys.ts'
 import { serve } from '../../src/server.ts'
 import { type Ending, root } from '../built-package.ts'
-import { createDatabase } from '../postgres/launcher.ts'
+import { createReadyDatabase } from '../postgres/ready-database.ts'
 
 export const BACKENDS = ['sqlite', 'postgres', 'server'] as const
 export type BackendName = (typeof BACKENDS)[number]
@@ -31,7 +30,7 @@ const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}
 
 export async function openSite(backend: BackendName): Promise<Site> {
   const folder = mkdtempSync(join(tmpdir(), 'everytick-deploy-'))
-  const database = backend === 'postgres' ? await createDatabase(inject('postgres')) : null
+  const database = backend === 'postgres' ? await createReadyDatabase() : null
   const address = database?.url ?? `sqlite:${join(folder, 'everytick.db')}`
   const app = everytick({ store: address, jobs: [], foreignJobs: true, logger: quiet })
   await app.schedules.list()

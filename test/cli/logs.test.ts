@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ensureBuilt } from '../built-package.ts'
-import { createDatabase } from '../postgres/launcher.ts'
+import { createReadyDatabase } from '../postgres/ready-database.ts'
 import { everytick } from './running.ts'
 
 beforeAll(ensureBuilt)
@@ -142,7 +142,7 @@ async function cuttable(url: string): Promise<{ url: string; cut(): Promise<void
 
 describe('while the database is away', () => {
   it('each loop logs one line in ten seconds, the first with a stack, and one when it works again', async () => {
-    const database = await createDatabase(inject('postgres'))
+    const database = await createReadyDatabase()
     ends.push(() => database.drop())
     const proxy = await cuttable(database.url)
     const args = ['serve', '--setup', '--port', '0', '--role', 'all', '--log-format', 'json']

@@ -3,13 +3,12 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { inject } from 'vitest'
 import { defineJob, type Everytick, everytick } from '../../src/index.ts'
 import { coreOf } from '../../src/scheduler/core.ts'
 import { createKeys } from '../../src/server/keys.ts'
 import { serve } from '../../src/server.ts'
 import { type Ending, root } from '../built-package.ts'
-import { createDatabase } from '../postgres/launcher.ts'
+import { createReadyDatabase } from '../postgres/ready-database.ts'
 
 export const PLACES = ['a SQLite file', 'a Postgres database', 'a server'] as const
 export type PlaceName = (typeof PLACES)[number]
@@ -65,7 +64,7 @@ export async function openPlace(name: PlaceName): Promise<Place> {
 }
 
 async function onPostgres(): Promise<{ address: string; end: () => Promise<void> }> {
-  const database = await createDatabase(inject('postgres'))
+  const database = await createReadyDatabase()
   return { address: database.url, end: () => database.drop() }
 }
 

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { inject } from 'vitest'
 import { type Everytick, everytick } from '../../src/index.ts'
 import { coreOf } from '../../src/scheduler/core.ts'
 import { createServer } from '../../src/server/app.ts'
@@ -11,7 +10,7 @@ import { createKeys } from '../../src/server/keys.ts'
 import { serve } from '../../src/server.ts'
 import { openDatabase } from '../../src/store/sqlite/driver.ts'
 import type { Ending } from '../built-package.ts'
-import { createDatabase } from '../postgres/launcher.ts'
+import { createReadyDatabase } from '../postgres/ready-database.ts'
 import { onTerminal, runProgram } from './places.ts'
 
 type Name = 'sqlite' | 'postgres' | 'server'
@@ -89,7 +88,7 @@ async function served(app: Everytick): Promise<{ where: readonly string[]; close
 }
 
 async function postgres(): Promise<Database> {
-  const { url, drop } = await createDatabase(inject('postgres'))
+  const { url, drop } = await createReadyDatabase()
   const age = async (hours: number): Promise<void> => {
     const client = new pg.Client(url)
     await client.connect()

@@ -1,8 +1,9 @@
 /** Several schedulers with `planner: { mode: 'sharded' }` on a real Postgres: each plans a share, together they plan every occurrence one time, and the share of one that is gone goes to the others. */
-import { afterEach, beforeEach, expect, inject, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { defineJob, type Everytick, everytick, schedule } from '../../src/index.ts'
 import { coreOf } from '../../src/scheduler/core.ts'
-import { createDatabase, type Database } from '../postgres/launcher.ts'
+import type { Database } from '../postgres/launcher.ts'
+import { createReadyDatabase } from '../postgres/ready-database.ts'
 
 const COUNT = 60
 const job = defineJob({ name: 'job', run: () => {} })
@@ -15,7 +16,7 @@ let database: Database
 let apps: Everytick[] = []
 
 beforeEach(async () => {
-  database = await createDatabase(inject('postgres'))
+  database = await createReadyDatabase()
 })
 afterEach(async () => {
   for (const app of apps) await app.stop({ drain: '1s' })

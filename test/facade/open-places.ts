@@ -3,14 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { inject } from 'vitest'
 import type { Executor } from '../../src/index.ts'
 import { openPostgres } from '../../src/postgres.ts'
 import { openSqlite } from '../../src/sqlite.ts'
 import { openDatabase } from '../../src/store/sqlite/driver.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import type { TestPlace } from '../../src/testing/test-everytick.ts'
-import { createDatabase } from '../postgres/launcher.ts'
+import { createReadyDatabase } from '../postgres/ready-database.ts'
 import { standingClock } from '../postgres/standing-clock.ts'
 
 export interface OpenPlace extends TestPlace, AsyncDisposable {
@@ -58,7 +57,7 @@ async function sqlite(startAt: number): Promise<OpenPlace> {
 const TABLES = `select tablename as name from pg_tables where schemaname = 'everytick' order by 1`
 
 async function postgres(startAt: number): Promise<OpenPlace> {
-  const database = await createDatabase(inject('postgres'))
+  const database = await createReadyDatabase()
   const store = await openPostgres({ url: database.url })
   const admin = new pg.Client({ connectionString: database.url })
   await admin.connect()

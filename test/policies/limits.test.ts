@@ -1,14 +1,14 @@
 /** Limits and fairness of queues with three real worker processes on one Postgres, read from what the database itself wrote down. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { afterEach, describe, expect, inject, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { defineJob, type Everytick, everytick } from '../../src/index.ts'
 import { openPostgres } from '../../src/postgres.ts'
 import type { Run } from '../../src/run/run.ts'
 import type { Store } from '../../src/store/contract/store.ts'
 import { allRuns } from '../../src/testing/look-ahead.ts'
 import { until } from '../chaos/fleet.ts'
-import { createDatabase } from '../postgres/launcher.ts'
+import { createReadyDatabase } from '../postgres/ready-database.ts'
 
 const WORKERS = 3
 const work = defineJob({ name: 'work', run: () => {} })
@@ -28,7 +28,7 @@ interface Hall {
 type Finished = Run & { readonly startedAt: number; readonly finishedAt: number }
 
 async function hall(): Promise<Hall> {
-  const database = await createDatabase(inject('postgres'))
+  const database = await createReadyDatabase()
   endings.push(() => database.drop())
   const store = await openPostgres({ url: database.url })
   endings.push(() => store.close())

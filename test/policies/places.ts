@@ -1,11 +1,10 @@
 /** Places for tests of policies: each store on an empty database, with one clock that the test moves for both the store and the app. */
 import pg from 'pg'
-import { inject } from 'vitest'
 import { openPostgres } from '../../src/postgres.ts'
 import { openSqlite } from '../../src/sqlite.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import type { TestPlace } from '../../src/testing/test-everytick.ts'
-import { createDatabase } from '../postgres/launcher.ts'
+import { createReadyDatabase } from '../postgres/ready-database.ts'
 import { standingClock } from '../postgres/standing-clock.ts'
 
 /** Work on these stages waits for nothing but the clock. */
@@ -20,7 +19,7 @@ async function sqlite(startAt: number): Promise<Place> {
 }
 
 async function postgres(startAt: number): Promise<Place> {
-  const database = await createDatabase(inject('postgres'))
+  const database = await createReadyDatabase()
   const store = await openPostgres({ url: database.url })
   const admin = new pg.Client({ connectionString: database.url })
   await admin.connect()

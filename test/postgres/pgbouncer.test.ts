@@ -4,11 +4,12 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPostgres } from '../../src/postgres.ts'
 import { claimed, newRun, SUCCEEDED, settled } from '../../src/testing/conformance/samples.ts'
 import { until } from '../chaos/fleet.ts'
-import { createDatabase, type Database } from './launcher.ts'
+import type { Database } from './launcher.ts'
+import { createReadyDatabase } from './ready-database.ts'
 
 const versionOf = (): string | null => {
   try {
@@ -29,7 +30,7 @@ let address: string
 
 describe.skipIf(version === null)('behind PgBouncer in transaction mode', () => {
   beforeAll(async () => {
-    database = await createDatabase(inject('postgres'))
+    database = await createReadyDatabase()
     const direct = new URL(database.url)
     await (await openPostgres({ url: database.url })).close()
     const port = await freePort()

@@ -1,13 +1,13 @@
 /** What a process that only works answers to probes and scrapers, and what a server answers while its store is away. */
 import { connect } from 'node:net'
-import { afterEach, describe, expect, inject, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { defineJob, type Everytick, everytick } from '../../src/index.ts'
 import { openPostgres } from '../../src/postgres.ts'
 import type { ProbeOptions } from '../../src/server/probes.ts'
 import { handler } from '../../src/server.ts'
 import { openSqlite } from '../../src/sqlite.ts'
 import type { Store } from '../../src/store/contract/store.ts'
-import { createDatabase } from '../postgres/launcher.ts'
+import { createReadyDatabase } from '../postgres/ready-database.ts'
 
 const mail = defineJob({ name: 'mail', run: () => {} })
 const logger = { debug() {}, info() {}, warn() {}, error() {} }
@@ -19,7 +19,7 @@ afterEach(async () => {
 const STORES = {
   SQLite: () => openSqlite({ path: ':memory:' }),
   async Postgres() {
-    const database = await createDatabase(inject('postgres'))
+    const database = await createReadyDatabase()
     ends.push(() => database.drop())
     return openPostgres({ url: database.url })
   },

@@ -2,12 +2,12 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ensureBuilt, root } from '../built-package.ts'
 import { runProgram } from '../cli/places.ts'
 import { everytick } from '../cli/running.ts'
 import { rowsUnder } from '../markdown.ts'
-import { createDatabase } from '../postgres/launcher.ts'
+import { createReadyDatabase } from '../postgres/ready-database.ts'
 import { relayTo } from '../postgres/relay.ts'
 
 const CONFIG = `
@@ -41,7 +41,7 @@ function projectFolder(): string {
 const PLACES = {
   'one SQLite file': async (folder: string) => `sqlite:${join(folder, 'everytick.db')}`,
   async Postgres() {
-    const database = await createDatabase(inject('postgres'))
+    const database = await createReadyDatabase()
     ends.push(() => database.drop())
     return database.url
   },

@@ -2,14 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { inject } from 'vitest'
 import { z } from 'zod'
 import { defineJob, type Everytick, everytick } from '../../src/index.ts'
 import { coreOf } from '../../src/scheduler/core.ts'
 import { createServer, type Server } from '../../src/server/app.ts'
 import type { Scope } from '../../src/server/scope.ts'
 import type { ServerOptions } from '../../src/server/settings.ts'
-import { createDatabase } from '../postgres/launcher.ts'
+import { createReadyDatabase } from '../postgres/ready-database.ts'
 
 export const STORES = ['sqlite', 'postgres'] as const
 export type StoreName = (typeof STORES)[number]
@@ -60,7 +59,7 @@ const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}
 
 async function addressOf(store: StoreName): Promise<{ address: string; end: () => Promise<void> }> {
   if (store === 'postgres') {
-    const database = await createDatabase(inject('postgres'))
+    const database = await createReadyDatabase()
     return { address: database.url, end: () => database.drop() }
   }
   const folder = mkdtempSync(join(tmpdir(), 'everytick-server-'))

@@ -1,9 +1,9 @@
 /** A full disk of the database server, as callers over HTTP see it; the codes of drivers are tables beside each store. */
 import pg from 'pg'
-import { expect, inject, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { defineJob, everytick } from '../../src/index.ts'
 import { createServer } from '../../src/server/app.ts'
-import { createDatabase } from '../postgres/launcher.ts'
+import { createReadyDatabase } from '../postgres/ready-database.ts'
 import { askOf } from './stage.ts'
 
 /** What Postgres itself throws when a file of a table cannot grow, at the insert of a run. */
@@ -14,7 +14,7 @@ const NO_SPACE = `
   create trigger no_space before insert on everytick.runs for each row execute function no_space()`
 
 it('answers 503 STORE_FULL while the disk of Postgres is full, still reads, and writes again when there is space', async () => {
-  const database = await createDatabase(inject('postgres'))
+  const database = await createReadyDatabase()
   const quiet = () => {}
   const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet }
   const job = defineJob({ name: 'plain', run: () => {} })

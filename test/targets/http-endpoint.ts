@@ -1,10 +1,9 @@
 /** Endpoints on loopback for HTTP targets to call: one that answers as it is told, and one that speaks bytes; and an app to call them with. */
 import { createServer as createHttpServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createRawServer, type Server, type Socket } from 'node:net'
-import { inject } from 'vitest'
 import { type Everytick, everytick, type Job } from '../../src/index.ts'
 import type { Message } from '../../src/targets/message.ts'
-import { createDatabase } from '../postgres/launcher.ts'
+import { createReadyDatabase } from '../postgres/ready-database.ts'
 
 export interface HeardCall {
   readonly method: string
@@ -94,7 +93,7 @@ export interface Place extends AsyncDisposable {
 
 /** An app that is started, and gone afterwards with its database. */
 export async function started(jobs: readonly Job[], store: (typeof STORES)[number] = 'sqlite'): Promise<Place> {
-  const database = store === 'postgres' ? await createDatabase(inject('postgres')) : null
+  const database = store === 'postgres' ? await createReadyDatabase() : null
   const app = everytick({ store: database?.url ?? 'sqlite::memory:', jobs, logger: silent })
   await app.start()
   return {

@@ -1,6 +1,7 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { createDatabase, type Database, startPostgres } from '../../../test/postgres/launcher.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Database, startPostgres } from '../../../test/postgres/launcher.ts'
+import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import { claimed, newId, newRun, planFor, putNew, SUCCEEDED, settled } from '../../testing/conformance/samples.ts'
 import type { Client, Pool } from './client.ts'
 import { connect } from './connection.ts'
@@ -11,7 +12,7 @@ let database: Database
 let pool: pg.Pool
 
 beforeAll(async () => {
-  database = await createDatabase(inject('postgres'))
+  database = await createReadyDatabase()
   pool = new pg.Pool({ connectionString: database.url, max: 3 })
   // Dropping the database may cut off a connection that was already told to end.
   pool.on('error', () => {})

@@ -1,8 +1,9 @@
 /** Holds the plans for documents, the audit log and lines of runs: however many there are, only what is asked for is read. */
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { explain, mostRows, type PlanNode, readWhole } from '../../../test/postgres/explain.ts'
-import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
+import type { Database } from '../../../test/postgres/launcher.ts'
+import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import { listStatement as auditPage, newestStatement, walkStatement } from './audit-log.ts'
 import { getStatement, listStatement } from './documents.ts'
 import { readStatement } from './logs.ts'
@@ -29,7 +30,7 @@ const FILL = `
   analyze everytick.documents, everytick.audit_log, everytick.logs`
 
 beforeAll(async () => {
-  database = await createDatabase(inject('postgres'))
+  database = await createReadyDatabase()
   await (await openPostgres({ url: database.url })).close()
   client = new pg.Client({ connectionString: database.url })
   await client.connect()

@@ -1,6 +1,7 @@
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
-import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Database } from '../../../test/postgres/launcher.ts'
+import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import { definitionOf, putOf } from '../../testing/conformance/samples.ts'
 import { systemClock } from '../../time/clock.ts'
 import { uuidGenerator } from '../../uuid.ts'
@@ -17,7 +18,7 @@ let client: pg.Client
 let store: PostgresStore
 
 beforeAll(async () => {
-  database = await createDatabase(inject('postgres'))
+  database = await createReadyDatabase()
   client = new pg.Client({ connectionString: database.url })
   await client.connect()
 })

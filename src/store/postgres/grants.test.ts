@@ -1,7 +1,8 @@
 /** What the third schema relies on: grants that touch no index, leases found through the rows that claims leave, turns that begin when a queue is shared. */
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
-import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Database } from '../../../test/postgres/launcher.ts'
+import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import { newRun, SUCCEEDED } from '../../testing/conformance/samples.ts'
 import { openPostgres, type PostgresStore } from './store.ts'
 
@@ -22,7 +23,7 @@ let queue: string
 let queues = 0
 
 beforeAll(async () => {
-  database = await createDatabase(inject('postgres'))
+  database = await createReadyDatabase()
   store = await openPostgres({ url: database.url, listen: false })
   client = new pg.Client({ connectionString: database.url })
   await client.connect()

@@ -1,13 +1,14 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Database } from '../../../test/postgres/launcher.ts'
+import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import type { Client, Pool } from './client.ts'
 import { lookAtSchema } from './schema-look.ts'
 import { openPostgres } from './store.ts'
 
 let database: Database
 beforeAll(async () => {
-  database = await createDatabase(inject('postgres'))
+  database = await createReadyDatabase()
 })
 afterAll(() => database.drop())
 

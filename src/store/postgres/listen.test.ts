@@ -1,6 +1,7 @@
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
-import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Database } from '../../../test/postgres/launcher.ts'
+import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import { newRun } from '../../testing/conformance/samples.ts'
 import type { Hint } from '../contract/wake.ts'
 import { type Connection, connect } from './connection.ts'
@@ -14,7 +15,7 @@ let store: PostgresStore
 let other: PostgresStore
 
 beforeAll(async () => {
-  database = await createDatabase(inject('postgres'))
+  database = await createReadyDatabase()
   store = await openPostgres({ url: database.url })
   other = await openPostgres({ url: database.url, listen: false })
   client = new pg.Client({ connectionString: database.url })

@@ -1,8 +1,9 @@
 /** Holds that a list of runs costs the same whatever history has grown to, and that looks which end early lose nothing. */
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { explain, mostRows, type PlanNode } from '../../../test/postgres/explain.ts'
-import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
+import type { Database } from '../../../test/postgres/launcher.ts'
+import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import type { RunFilter } from '../contract/history.ts'
 import type { Store } from '../contract/store.ts'
 import { edgeQuestion, LOOK_ROWS, pageQuestion, searchOf } from './find-runs.ts'
@@ -23,7 +24,7 @@ let often: string
 
 /** Runs that ended in two days, one after the other; few have failed, and two schedules have many and few of them. */
 beforeAll(async () => {
-  database = await createDatabase(inject('postgres'))
+  database = await createReadyDatabase()
   store = await openPostgres({ url: database.url })
   client = new pg.Client({ connectionString: database.url })
   await client.connect()

@@ -1,6 +1,7 @@
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest'
-import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { Database } from '../../../test/postgres/launcher.ts'
+import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import { DAY, enqueued } from '../../testing/conformance/samples.ts'
 import { openPostgres, type PostgresStore } from './store.ts'
 
@@ -13,7 +14,7 @@ let schemas = 0
 let schema: string
 
 beforeAll(async () => {
-  database = await createDatabase(inject('postgres'))
+  database = await createReadyDatabase()
   client = new pg.Client({ connectionString: database.url })
   await client.connect()
 })

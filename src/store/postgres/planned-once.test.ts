@@ -1,7 +1,8 @@
 /** Holds that the server keeps the plans of what a worker repeats, also in a pool of the caller's, where nothing tells it to. */
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Database } from '../../../test/postgres/launcher.ts'
+import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import { newRun, SUCCEEDED } from '../../testing/conformance/samples.ts'
 import { openPostgres, type PostgresStore } from './store.ts'
 
@@ -14,7 +15,7 @@ let pool: pg.Pool
 let store: PostgresStore
 
 beforeAll(async () => {
-  database = await createDatabase(inject('postgres'))
+  database = await createReadyDatabase()
   pool = new pg.Pool({ connectionString: database.url, max: 1 })
   store = await openPostgres({ pool, listen: false })
 })

@@ -1,6 +1,6 @@
 /** Holds the plans of the statements on the working path: whatever the tables have grown to, only what is asked for is read. */
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   explain,
   foreseenCost,
@@ -10,7 +10,8 @@ import {
   pagesOf,
   readWhole,
 } from '../../../test/postgres/explain.ts'
-import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
+import type { Database } from '../../../test/postgres/launcher.ts'
+import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import type { LaneMove } from '../../plan/overlap.ts'
 import type { Run } from '../../run/run.ts'
 import type { Verdict } from '../../run/settle.ts'
@@ -51,7 +52,7 @@ let granted: readonly Run[]
 
 /** Schedules of which few are due, runs of which most are still to come, and one claimed batch. */
 beforeAll(async () => {
-  database = await createDatabase(inject('postgres'))
+  database = await createReadyDatabase()
   store = await openPostgres({ url: database.url })
   client = new pg.Client({ connectionString: database.url })
   await client.connect()
@@ -283,7 +284,7 @@ describe('in a database that was just made', () => {
   let empty: Database
   let early: pg.Client
   beforeAll(async () => {
-    empty = await createDatabase(inject('postgres'))
+    empty = await createReadyDatabase()
     await (await openPostgres({ url: empty.url })).close()
     early = new pg.Client({ connectionString: empty.url })
     await early.connect()

@@ -1,6 +1,7 @@
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
-import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Database } from '../../../test/postgres/launcher.ts'
+import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import { definitionOf, newId, putOf } from '../../testing/conformance/samples.ts'
 import type { PutSchedule } from '../contract/schedules.ts'
 import type { Pool } from './client.ts'
@@ -13,7 +14,7 @@ let store: PostgresStore
 const said: string[] = []
 
 beforeAll(async () => {
-  database = await createDatabase(inject('postgres'))
+  database = await createReadyDatabase()
   pool = new pg.Pool({ connectionString: database.url })
   store = await openPostgres({ pool: listening(pool), listen: false })
 })

@@ -1,8 +1,9 @@
 /** Holds the plans by which people's questions are answered: whatever the tables have grown to, a bounded number of rows is read. */
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { explain, mostRows, type PlanNode, readWhole } from '../../../test/postgres/explain.ts'
-import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
+import type { Database } from '../../../test/postgres/launcher.ts'
+import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import type { ScheduleFilter } from '../contract/schedules.ts'
 import { LOOK_ROWS as ENDED_LOOK, overStatement } from './ended-schedules.ts'
 import { feedStatement } from './feed.ts'
@@ -32,7 +33,7 @@ let ids: string[]
 
 /** Schedules of which few are paused, ill or tagged; and a day of runs that ended one after another. */
 beforeAll(async () => {
-  database = await createDatabase(inject('postgres'))
+  database = await createReadyDatabase()
   await (await openPostgres({ url: database.url })).close()
   client = new pg.Client({ connectionString: database.url })
   await client.connect()

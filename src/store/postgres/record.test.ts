@@ -1,6 +1,7 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Database } from '../../../test/postgres/launcher.ts'
+import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { definitionOf, newId, newRun, planFor, putNew } from '../../testing/conformance/samples.ts'
 import { openPostgres, type PostgresStore } from './store.ts'
@@ -10,7 +11,7 @@ let client: pg.Client
 let store: PostgresStore
 
 beforeAll(async () => {
-  database = await createDatabase(inject('postgres'))
+  database = await createReadyDatabase()
   store = await openPostgres({ url: database.url, listen: false })
   client = new pg.Client({ connectionString: database.url })
   await client.connect()

@@ -1,7 +1,8 @@
 /** What ended runs leave behind is cleared while the load goes on, by one process for all, and not in vain again and again. */
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Database } from '../../../test/postgres/launcher.ts'
+import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import { newRun, SUCCEEDED } from '../../testing/conformance/samples.ts'
 import { systemClock } from '../../time/clock.ts'
 import { connect } from './connection.ts'
@@ -41,7 +42,7 @@ describe('in a database', () => {
   let client: pg.Client
 
   beforeAll(async () => {
-    database = await createDatabase(inject('postgres'))
+    database = await createReadyDatabase()
     await (await openPostgres({ url: database.url })).close()
     client = new pg.Client({ connectionString: database.url })
     await client.connect()
