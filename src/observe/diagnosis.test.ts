@@ -15,6 +15,7 @@ const STORE: NonNullable<DiagnosisFacts['store']> = {
 
 const WELL: DiagnosisFacts = {
   store: STORE,
+  writes: { problem: null },
   sizes: { schedules: 3, quarantined: 0, liveRuns: 10 },
   skewMs: -12,
   planner: { lease: { holder: 'w1', leftMs: 3200 }, schedulers: 2, lagMs: 0 },
@@ -46,6 +47,7 @@ describe('a diagnosis', () => {
         'pooler',
         'dead rows',
         'snapshots',
+        'writes',
         'clock',
         'planner',
         'queues',
@@ -64,7 +66,7 @@ describe('a diagnosis', () => {
     const facts = store({ pooler: null, pool: null, deadTuples: null, oldestSnapshotMs: null })
     const checks = diagnose({ ...WELL, ...facts }).map(({ check }) => check)
     expect(checks).not.toContain('pooler')
-    expect(checks.slice(0, 3)).toEqual(['schema', 'claim plan', 'clock'])
+    expect(checks.slice(0, 4)).toEqual(['schema', 'claim plan', 'writes', 'clock'])
   })
 
   it.each<[string, Partial<DiagnosisFacts>, Finding['level'], RegExp, RegExp]>([
@@ -76,6 +78,11 @@ describe('a diagnosis', () => {
       'warning',
       /1970-01-01T00:00:00.000Z to 1970-01-01T00:00:04.000Z may be missing/,
       /send again/,
+    ],
+    [
+      'a database that takes no writes',
+      { writes: { problem: { text: 'a.db cannot grow: its disk is full (0 KiB left)', fix: 'free some space' } } },
+      ...(['wrong', /its disk is full/, /free some space/] as const),
     ],
     ['a claim that reads the whole table', store({ claimPlan: 'scan' }), 'wrong', /whole table/, /runs_pending/],
     ['a plan that nobody knows', store({ claimPlan: null }), 'warning', /does not say/, /again/],

@@ -30,6 +30,8 @@ export interface DiagnosisFacts {
     readonly deadTuples: number | null
     readonly oldestSnapshotMs: number | null
   } | null
+  /** Why the database takes no writes at this moment; `problem` is null when it takes them. */
+  readonly writes: { readonly problem: { readonly text: string; readonly fix: string } | null } | null
   readonly sizes: { readonly schedules: number; readonly quarantined: number; readonly liveRuns: number } | null
   /** How far the clock of whoever looks is ahead of the database's. */
   readonly skewMs: number
@@ -100,6 +102,7 @@ const MAX_NAMED = 5
 export function diagnose(facts: DiagnosisFacts): Finding[] {
   return [
     ...(facts.store ? storeFindings(facts.store, facts.sizes?.liveRuns ?? 0) : [unknown('store')]),
+    facts.writes ? writesFinding(facts.writes.problem) : unknown('writes'),
     ...(facts.failovers ? facts.failovers.slice(0, MAX_NAMED).map(failoverFinding) : [unknown('failover')]),
     clockFinding(facts.skewMs),
     facts.planner ? plannerFinding(facts.planner, facts.sizes?.schedules ?? 0) : unknown('planner'),
@@ -139,6 +142,9 @@ function storeFindings(store: NonNullable<DiagnosisFacts['store']>, liveRuns: nu
     ...(store.oldestSnapshotMs === null ? [] : [snapshotFinding(store.oldestSnapshotMs)]),
   ]
 }
+
+const writesFinding = (problem: NonNullable<DiagnosisFacts['writes']>['problem']): Finding =>
+  problem === null ? ok('writes', 'the database takes writes') : wrong('writes', problem.text, problem.fix)
 
 const CLAIM_FIX = 'the index runs_pending is missing or not valid: make it again from `everytick migrate --sql`'
 
@@ -194,16 +200,13 @@ function plannerFinding(planner: NonNullable<DiagnosisFacts['planner']>, schedul
   const led = lease && lease.leftMs > 0 ? `, led by ${lease.holder} (lease ends in ${lasting(lease.leftMs)})` : ''
   if (schedulers === 0 && led === '') {
     const text = 'no process plans: schedules create no runs, and backfills do not go on'
-    const fix = `everytick serve --db <address>, everytick worker --plan, or start() in an app. ${UNWRITABLE}`
+    const fix = 'everytick serve --db <address>, everytick worker --plan, or start() in an app'
     return schedules === 0 ? warning('planner', text, fix) : wrong('planner', text, fix)
   }
   if (lagMs > MAX_LAG_MS)
     return wrong('planner', `planning is ${lasting(lagMs)} behind; ${alive}${led}`, 'look into the log of that process')
   return ok('planner', `${alive}${led}`)
 }
-
-/** Signs of life are rows: a full disk or a lock keeps them from being written, and everything else too. */
-const UNWRITABLE = 'If one runs, its log says why it cannot write: a full disk, or a lock that another process holds'
 
 function queueFindings(queues: readonly QueueFacts[]): Finding[] {
   const alone = queues.filter(({ ready, workers, paused }) => ready > 0 && workers === 0 && !paused)

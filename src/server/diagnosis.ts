@@ -32,9 +32,10 @@ export function createDiagnosis({ store: open, clock }: Pick<Core, 'store' | 'cl
     // Before anything is asked: the diagnosis itself takes several connections.
     const pool = store.upkeep.pool()
     const look = await takeLook({ store, clock, node: '' })
-    const [of, sizes, planner, queues, zoneData, herds, quarantined, deafChannels, failovers, alerts] =
+    const [of, writes, sizes, planner, queues, zoneData, herds, quarantined, deafChannels, failovers, alerts] =
       await Promise.all([
         known(() => storeFacts(store, pool)),
+        known(() => writeFacts(store)),
         known(() => store.stats.sizes()),
         known(() => plannerFacts(look)),
         known(() => look.queues()),
@@ -47,6 +48,7 @@ export function createDiagnosis({ store: open, clock }: Pick<Core, 'store' | 'cl
       ])
     const facts = {
       store: of,
+      writes,
       sizes,
       skewMs: look.skewMs,
       planner,
@@ -75,6 +77,11 @@ const storeFacts = async (store: Store, pool: PoolUsage | null): Promise<Diagnos
   pool,
   ...(await store.upkeep.health()),
 })
+
+async function writeFacts({ upkeep }: Store): Promise<DiagnosisFacts['writes']> {
+  const problem = await upkeep.writeProblem()
+  return { problem: problem && { text: problem.message, fix: problem.hint ?? 'try again' } }
+}
 
 async function plannerFacts({ store, now, locks, workers }: Look): Promise<DiagnosisFacts['planner']> {
   const [held, alive, due] = await Promise.all([locks(), workers(), store.planning.due({ lookaheadMs: 0, limit: 1 })])

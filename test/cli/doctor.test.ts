@@ -38,7 +38,17 @@ describe.each(BACKENDS)('everytick doctor on %s', (backend) => {
   it('ends with 0 where nothing is wrong, and has looked at everything', async () => {
     const { code, healthy, of } = await findings()
     expect([code, healthy]).toEqual([0, true])
-    for (const check of ['schema', 'claim plan', 'clock', 'queues', 'zone data', 'herds', 'quarantine', 'alerts'])
+    for (const check of [
+      'schema',
+      'claim plan',
+      'writes',
+      'clock',
+      'queues',
+      'zone data',
+      'herds',
+      'quarantine',
+      'alerts',
+    ])
       expect(of(check), check).toMatchObject([{ level: 'ok' }])
     expect(of('channels')).toMatchObject([{ level: 'warning', fix: expect.stringContaining('everytick channels add') }])
     expect(of('schema')[0]!.text).toMatch(/schema (\d+)\/\1$/)

@@ -1,4 +1,5 @@
 /** Forgetting: what is older than its retention leaves in bounded steps, and the partitions of the days to come are made. */
+import type { EverytickError } from '../../errors.ts'
 
 export interface Retention {
   /** Finished runs, by when they finished. */
@@ -74,6 +75,11 @@ export interface UpkeepStore {
   /** The connections as they are at this moment; asks the database nothing. Null where the store has no pool of its own. */
   pool(): PoolUsage | null
   health(): Promise<StoreHealth>
+  /**
+   * Why the database takes no writes at this moment: its disk is full, or, in SQLite, another process keeps the lock. Null when it
+   * takes them. Writes nothing, and costs more than a scrape should.
+   */
+  writeProblem(): Promise<EverytickError | null>
   /** One bounded step. */
   tidy(retention: Retention): Promise<Tidied>
   /** How much steps of `tidy` would remove now, one after another; reads all that is overdue, and writes nothing. */

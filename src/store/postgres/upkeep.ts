@@ -10,6 +10,7 @@ import { lockStatement } from './retract.ts'
 import { createRewatch } from './rewatch.ts'
 import { msOf, spanOf } from './rows.ts'
 import { plain, prepared, type Statement, texts } from './statement.ts'
+import { writeProblem } from './write-problem.ts'
 
 const STEP_ROWS = 1000
 const STEP_ORPHANS = 100
@@ -71,6 +72,7 @@ export function createUpkeep(connection: Connection, schema: string): UpkeepStor
   return {
     pool: () => connection.usage(),
     health: createHealth(connection, schema),
+    writeProblem: () => writeProblem(connection),
     async tidy(retention) {
       const tally = createTally()
       let more = false

@@ -8,6 +8,7 @@ import { health } from './health.ts'
 import { remove } from './park.ts'
 import { BY_ITSELF } from './revisions.ts'
 import { play } from './steps.ts'
+import { writeProblem } from './write-problem.ts'
 
 const STEP_ROWS = 1000
 const DAY_MS = 86_400_000
@@ -65,6 +66,7 @@ export function upkeepStore(connection: Connection, clock: Clock): UpkeepStore {
   return {
     pool: () => null,
     health: () => health(connection),
+    writeProblem: () => writeProblem(connection),
     tidy: (retention) =>
       connection.write(() => {
         const now = clock.now()
