@@ -19,6 +19,7 @@ import {
   type RunHandle,
 } from './scheduler/enqueue.ts'
 import { EVENT_NAMES, type EventName, eventHub, type Listener } from './scheduler/events.ts'
+import { keepJobsPresent } from './scheduler/job-presence.ts'
 import { createLocks, type Locks } from './scheduler/locks.ts'
 import { watchPlanner } from './scheduler/planner-watch.ts'
 import { publishJobs } from './scheduler/published-jobs.ts'
@@ -27,6 +28,7 @@ import { createRuns, type Runs } from './scheduler/runs.ts'
 import { createSchedules, type Schedules } from './scheduler/schedules.ts'
 import { type EverytickOptions, readSettings } from './scheduler/settings.ts'
 import { stopOnSignal } from './scheduler/signal.ts'
+import { createStoreFailures } from './scheduler/store-failures.ts'
 import { type SyncOptions, type SyncReport, syncSchedules } from './scheduler/sync.ts'
 import { loadTracer } from './scheduler/tracing.ts'
 import type { Store } from './store/contract/store.ts'
@@ -82,6 +84,8 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
   const hub = eventHub(settings.logger, { clock, logsRoutine: settings.logsRoutine })
   const counters = createCounters({ jobs: settings.ownJobs.keys(), queues: Object.keys(settings.queues) })
   hub.onFact(counters.count)
+  const storeFailures = createStoreFailures(clock)
+  hub.onFact(storeFailures.note)
   const onStops = new Set<() => void | Promise<void>>()
   const identity = `${settings.name || 'everytick'}-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
   let opening: Promise<Store> | null = null
@@ -108,6 +112,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
     timers,
     hub,
     counters,
+    isStoreFailing: storeFailures.isFailing,
     slots: () => engine?.slots() ?? [],
     isRunning: () => engine !== null && !stopping,
     newId: uuidGenerator(clock),
@@ -140,6 +145,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
       ...(tracer ? { tracer } : {}),
     })
     await engine.start()
+    if (roles.includes('worker')) keepJobsPresent(core)
     if (!roles.includes('scheduler') && settings.schedules.length > 0) watchPlanner(core)
     forgetSignal = seams.onSignal(() => app.stop())
   }

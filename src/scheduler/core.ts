@@ -17,6 +17,8 @@ export interface Core {
   readonly hub: EventHub
   /** What happened in this process since the app was made. */
   readonly counters: Counters
+  /** Whether loops of this process fail on the store, though it may answer. */
+  isStoreFailing(): boolean
   /** How many runs this process executes now, and how many at once at most, by queue; none while it does not work. */
   slots(): readonly SlotUsage[]
   /** Whether the app was started, and did not stop. */

@@ -52,15 +52,38 @@ function schemaOf({ schema }: Job): Json {
   }
 }
 
-/** Writes only what is new or otherwise; when two builds differ, the one that started last is believed. */
-export async function publishJobs({ documents }: Store, jobs: Iterable<Job>): Promise<void> {
+/** A job that was published or refreshed this recently needs neither. */
+const FRESH_MS = 1_800_000
+/** A job that no worker has refreshed for so long has none: longer than a restart or a deployment takes. */
+const GONE_MS = 7_200_000
+
+/** Since when no worker has had this job; null while one has it, or had it a moment ago. */
+export const goneSince = ({ updatedAt }: Document, now: number): number | null =>
+  now - updatedAt < GONE_MS ? null : updatedAt
+
+/** Writes only what is new or otherwise, or was not refreshed of late; when two builds differ, the one that started last is believed. */
+export async function publishJobs({ documents, now }: Store, jobs: Iterable<Job>): Promise<void> {
+  const at = await now()
   for (const job of jobs) {
     const { policy, concurrencyKey } = job
     const data = { ...publishedJob(job), policy, concurrencyKey } as unknown as Json
     const known = await documents.get('job', job.name)
-    if (known && JSON.stringify(sorted(known.data)) === JSON.stringify(sorted(data))) continue
+    const isSame = known && JSON.stringify(sorted(known.data)) === JSON.stringify(sorted(data))
+    if (isSame && at - known.updatedAt < FRESH_MS) continue
     // Another process may be quicker, and says the same as a rule.
     await documents.put({ kind: 'job', id: job.name, workspace: '', state: '', data, from: known?.version ?? 0 })
+  }
+}
+
+/** Says that a worker with these jobs lives. What another build has published of them since stays. */
+export async function refreshJobs({ documents, now }: Store, names: Iterable<string>): Promise<void> {
+  const at = await now()
+  for (const name of names) {
+    const known = await documents.get('job', name)
+    if (!known || at - known.updatedAt < FRESH_MS) continue
+    const { kind, id, workspace, state, data, version } = known
+    // Another worker may be quicker, and says the same.
+    await documents.put({ kind, id, workspace, state, data, from: version })
   }
 }
 

@@ -1,6 +1,7 @@
-/** Warns of a job that no process has: what names it is stored all the same, since the process may start later. */
+/** Warns of a job that no process has, or none any more: what names it is stored all the same, since the process may start later. */
 import { didYouMean } from '../did-you-mean.ts'
 import { shown } from '../errors.ts'
+import { goneSince } from '../scheduler/published-jobs.ts'
 import type { Parts } from './parts.ts'
 import type { WarningBody } from './warnings.ts'
 
@@ -10,10 +11,17 @@ const LISTED = 10
 export async function jobWarnings({ core, jobs }: Pick<Parts, 'core' | 'jobs'>, job: string): Promise<WarningBody[]> {
   if (core.settings.ownJobs.has(job)) return []
   // Read from the store, since what `jobs` remembers may be older than the process that has just started.
-  if (await (await core.store()).documents.get('job', job)) return []
+  const store = await core.store()
+  const [published, now] = await Promise.all([store.documents.get('job', job), store.now()])
+  const goneAt = published && goneSince(published, now)
+  if (published && goneAt === null) return []
   const known = jobs.list().map(({ name }) => name)
-  return [{ code: 'NO_PROCESS_FOR_JOB', at: null, text: textOf(job, known) }]
+  const text = goneAt === null ? textOf(job, known) : goneText(job, goneAt)
+  return [{ code: 'NO_PROCESS_FOR_JOB', at: null, text }]
 }
+
+const goneText = (job: string, at: number): string =>
+  `no live worker has the job ${shown(job)}: the last sign of one was at ${new Date(at).toISOString()}; its runs wait until one has it`
 
 export function textOf(job: string, known: readonly string[]): string {
   const near = didYouMean(job, known)

@@ -1,5 +1,8 @@
 /** What a process that only works answers to probes and scrapers, and what a server answers while its store is away. */
+import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { defineJob, type Everytick, everytick } from '../../src/index.ts'
 import { openPostgres } from '../../src/postgres.ts'
@@ -7,11 +10,12 @@ import type { ProbeOptions } from '../../src/server/probes.ts'
 import { handler } from '../../src/server.ts'
 import { openSqlite } from '../../src/sqlite.ts'
 import type { Store } from '../../src/store/contract/store.ts'
+import { openDatabase } from '../../src/store/sqlite/driver.ts'
 import { createReadyDatabase } from '../postgres/ready-database.ts'
 
 const mail = defineJob({ name: 'mail', run: () => {} })
 const logger = { debug() {}, info() {}, warn() {}, error() {} }
-const ends: (() => Promise<void>)[] = []
+const ends: (() => Promise<void> | void)[] = []
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
@@ -120,6 +124,24 @@ describe.each(Object.keys(STORES) as (keyof typeof STORES)[])('the probes of a w
 })
 
 describe('the probes of a worker', () => {
+  it('say that the store is not up while its file can be read and not written', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'everytick-locked-'))
+    ends.push(() => rmSync(folder, { recursive: true, force: true }))
+    const path = join(folder, 'a.db')
+    const store = await openSqlite({ path, busyTimeoutMs: 20 })
+    const app = await started(store)
+    ends.push(() => store.close())
+    const up = async (): Promise<string | undefined> => /^everytick_store_up (\d)$/m.exec(await app.metrics())?.[1]
+    expect(await up()).toBe('1')
+    const other = await openDatabase(path)
+    ends.push(() => other.close())
+    other.exec('begin immediate')
+    await expect.poll(up, { timeout: 20_000, interval: 50 }).toBe('0')
+    expect(await app.runs.list()).toEqual([])
+    other.exec('rollback')
+    await expect.poll(up, { timeout: 20_000, interval: 50 }).toBe('1')
+  })
+
   it('answer nothing else, and end with the app', async () => {
     const app = await started(await STORES.SQLite())
     const { url, port } = await app.serveProbes({ port: 0 })

@@ -63,13 +63,14 @@ const COUNTERS: readonly Figure<Counters>[] = [
   },
 ]
 
+const UP: Figure<boolean> = {
+  name: 'everytick_store_up',
+  help: 'Whether the store answered this process and takes its writes: 1, or 0 when not.',
+  kind: 'gauge',
+  read: (isUp) => (isUp ? 1 : 0),
+}
+
 const STATE: readonly Figure<StoreLook>[] = [
-  {
-    name: 'everytick_store_up',
-    help: 'Whether the store answered this process: 1, or 0 when not.',
-    kind: 'gauge',
-    read: ({ up }) => (up ? 1 : 0),
-  },
   {
     name: 'everytick_clock_skew_seconds',
     help: 'How far the clock of this machine is ahead of the clock of the database.',
@@ -162,10 +163,11 @@ export function registerCounters(registry: Registry, counters: Counters): void {
 
 export function registerProcess(
   registry: Registry,
-  core: Pick<Core, 'counters' | 'slots' | 'clock'>,
+  core: Pick<Core, 'counters' | 'slots' | 'clock' | 'isStoreFailing'>,
   look: () => Promise<StoreLook>,
 ): void {
   registerCounters(registry, core.counters)
+  registerFigure(registry, UP, async () => (await look()).up && !core.isStoreFailing())
   for (const figure of STATE) registerFigure(registry, figure, look)
   for (const figure of SLOTS) registerFigure(registry, figure, () => core.slots())
   const delay = createEventLoopDelay(core.clock)
