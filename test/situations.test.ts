@@ -155,6 +155,19 @@ describe('the judge of situations', () => {
     expect(well).toBe('doctor during: exit 0, all is well; expected exit 5, planner wrong')
   })
 
+  it('finds that doctor does not name the cause', () => {
+    const says = (text: string): Record<string, unknown> => ({
+      ...{ exit: 5, code: null },
+      findings: ['writes', 'planner', 'queues'].map((check) => ({ check, level: 'wrong', text })),
+    })
+    const of = (text: string): string[] =>
+      judged('disk full', { doctor: { ...seen().doctor, during: says(text) } }).filter((each) =>
+        each.startsWith('doctor during'),
+      )
+    expect(of('a.db cannot grow: its disk is full (0 KiB left)')).toEqual([])
+    expect(of('a.db stayed locked')).toEqual([expect.stringContaining('cause /its disk is full/')])
+  })
+
   it('finds a metric that shows something else, also where its labels are added up', () => {
     expect(judged('queue paused')).toEqual([
       'metric of serve during: everytick_queue_depth{queue="mail"} is absent; expected > 0',

@@ -6,7 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import pg from 'pg'
 
+/** SQLSTATE. */
+const DISK_FULL = '53100'
 const LAUNCHER = fileURLToPath(new URL('../../test/postgres/launcher.ts', import.meta.url))
 
 /** `disk`: a small disk of its own, which needs the right to mount. */
@@ -23,6 +26,7 @@ export async function openDatabase(store, { disk }) {
       async fill() {
         await database.shrink()
         small.fill()
+        await database.exhaust()
       },
       async free() {
         small.free()
@@ -110,6 +114,21 @@ const holder = (...args) =>
     ...{ cwd: ROOT, stdio: ['pipe', 'pipe', 'inherit'] },
   })
 
+/** Takes the pages that the server has left, and makes sure that it is out of them. */
+async function growUntilFull(url) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(`create table more as select repeat('x', 1000) from generate_series(1, 100000)`)
+  } catch ({ code, message }) {
+    if (code === DISK_FULL) return
+    throw new Error(`a full disk was to be answered with ${DISK_FULL}, not ${code}: ${message}`)
+  } finally {
+    await client.end()
+  }
+  throw new Error('the disk is not full')
+}
+
 const OPEN = {
   async sqlite(folder) {
     const path = join(folder, 'everytick.db')
@@ -141,6 +160,7 @@ const OPEN = {
       },
       /** Its log of changes begins anew: else it has room for many. */
       shrink: () => once(holder(path, 'checkpoint'), 'close'),
+      async exhaust() {},
       async revive() {},
       async close() {
         if (locker) await unlock()
@@ -158,6 +178,7 @@ const OPEN = {
       giveBack: () => server.begin(),
       isFree: async () => true,
       async shrink() {},
+      exhaust: () => growUntilFull(server.url),
       /** A server that a full disk ended is started again, as by whoever looks after it. */
       revive: () => server.begin(),
       close: () => server.stop(),

@@ -65,16 +65,20 @@ function doctorDifferences(phase, said, allowed) {
   const found = {}
   for (const { check, level } of said.findings)
     if (level !== 'ok' && !ELSEWHERE.has(check)) found[check] = found[check] === 'wrong' ? 'wrong' : level
-  const isSame = ({ exit, code = null, says = {} }) =>
-    said.exit === exit && (code === null || said.code === code) && sameFields(found, says)
+  const names = (cause) => said.findings.some(({ level, text }) => level === 'wrong' && cause.test(text))
+  const isSame = ({ exit, code = null, says = {}, cause = null }) =>
+    said.exit === exit &&
+    (code === null || said.code === code) &&
+    sameFields(found, says) &&
+    (cause === null || names(cause))
   if (allowed.some(isSame)) return []
   const texts = said.findings
     .filter(({ level }) => level !== 'ok')
     .map(({ check, level, text }) => `${check} ${level}: ${text}`)
   const words = [...texts, ...(said.message ? [said.message] : [])].join('; ') || 'all is well'
   const wanted = allowed.map(
-    ({ exit, code, says = {} }) =>
-      `exit ${exit}, ${
+    ({ exit, code, says = {}, cause = null }) =>
+      `exit ${exit}, ${cause === null ? '' : `cause ${cause}, `}${
         code ??
         (Object.entries(says)
           .map((each) => each.join(' '))

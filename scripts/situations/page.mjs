@@ -7,9 +7,9 @@ const cell = (text) => text.replaceAll('|', '\\|')
 function doctorText(doctor) {
   if (Array.isArray(doctor)) return doctor.map(doctorText).join(', or ')
   if (doctor.postgres) return `Postgres: ${doctorText(doctor.postgres)}; SQLite: ${doctorText(doctor.sqlite)}`
-  const { exit, code, says = {} } = doctor
+  const { exit, code, says = {}, cause = null } = doctor
   const found = Object.entries(says).map(([check, level]) => `\`${check}\` ${level}`)
-  return `exit ${exit}${code ? `, \`${code}\`` : found.length > 0 ? `: ${found.join(', ')}` : ', all ok'}`
+  return `exit ${exit}${code ? `, \`${code}\`` : found.length > 0 ? `: ${found.join(', ')}` : ', all ok'}${cause === null ? '' : `, "${cause.source}"`}`
 }
 
 const metricText = ({ of, series, is, value, on }) =>
@@ -74,7 +74,7 @@ export function pageText(situations) {
     '',
     'The Prometheus rules are those of [deploy/prometheus-rules.yaml](../../deploy/prometheus-rules.yaml). They wait longer than the script: it checks',
     'the figures that they are made of. `up` is what Prometheus itself writes down of each target it scrapes: 0 when it did not answer.',
-    '`absent(everytick_store_up)` is true only when no target at all has answered; for one process that is away among others, alert on `up == 0`.',
+    '`EverytickProcessDown` is made of it. `absent(everytick_store_up)` is true only when no target at all has answered.',
     '',
     ...situations.flatMap(sectionText),
   ].join('\n')

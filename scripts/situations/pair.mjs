@@ -15,7 +15,7 @@ const PHASES = ['before', 'during', 'after']
 export async function openPair(store, { rules, disk = false, failsAtOnce = false }) {
   const database = await openDatabase(store, { disk })
   const failAt = failsAtOnce ? new Date(Date.now() + FAIL_IN_MS).toISOString() : null
-  const project = writeProject({ failAt })
+  const project = writeProject({ failAt, isBulky: disk })
   const { folder, config } = project
   const db = ['--db', database.url]
   const common = ['--config', config, ...db, '--port', '0']
