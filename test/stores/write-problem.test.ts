@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, describe, expect, inject, it } from 'vitest'
+import { everytick } from '../../src/index.ts'
 import { openStore } from '../../src/open-store.ts'
+import { createServer } from '../../src/server/app.ts'
 import type { Store } from '../../src/store/contract/store.ts'
 import { openDatabase } from '../../src/store/sqlite/driver.ts'
 import { openSqlite } from '../../src/store/sqlite/store.ts'
@@ -12,6 +14,7 @@ import { diskProblem } from '../../src/store/sqlite/write-problem.ts'
 import { systemClock } from '../../src/time/clock.ts'
 import { root } from '../built-package.ts'
 import { createDatabase } from '../postgres/launcher.ts'
+import { askOf } from '../server/stage.ts'
 
 interface Database {
   readonly url: string
@@ -53,6 +56,28 @@ describe('what keeps a database from taking writes', () => {
     other.exec('rollback')
     expect(await store.upkeep.writeProblem()).toBeNull()
     expect(bytes()).toBe(before)
+  })
+
+  it('is what doctor finds wrong, and how it is mended', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'everytick-lock-'))
+    ends.push(() => rmSync(folder, { recursive: true }))
+    const path = join(folder, 'a.db')
+    const store = await opened(openSqlite({ path, busyTimeoutMs: 30 }))
+    const server = createServer(everytick({ store, jobs: [] }), {
+      ...{ duties: false, authorize: () => ({ scope: 'admin', name: 'test' }) as const },
+    })
+    const writes = async (): Promise<unknown> => {
+      const { body } = await askOf(server, {})('GET', '/doctor')
+      return body.findings.find(({ check }: { check: string }) => check === 'writes')
+    }
+    expect(await writes()).toMatchObject({ level: 'ok' })
+    const other = await openDatabase(path)
+    ends.push(() => other.close())
+    other.exec('begin immediate')
+    expect(await writes()).toMatchObject({
+      ...{ level: 'wrong', text: `${path} stayed locked for 30ms` },
+      fix: 'another process holds a transaction on this file: keep those short, or end it',
+    })
   })
 
   it('is nothing for a database in memory, and for a server that has space', async () => {
