@@ -60,7 +60,7 @@ describe.each(STORES)('schedules in %s', (name) => {
     expect(listed.out.split('\t')).toEqual(
       ['nightly', 't_1', 'Every day at 02:30 Europe/Berlin', expect.stringMatching(/^\d{4}-.*Z$/), '··········', 'active\n'], // biome-ignore format: one row
     )
-    expect(JSON.parse(shown.out)).toMatchObject({ key: 'nightly', workspace: 't_1', revision: 1 })
+    expect(JSON.parse(shown.out)).toMatchObject({ key: 'nightly', workspace: 't_1', revision: 1, lastFiredAt: null })
     expect(nobody).toMatchObject({ code: 3, err: expect.stringContaining('NOT_FOUND') })
     const edited = await run('schedules', 'edit', 't_1/nightly', '--cron', '0 3 * * *')
     expect(edited.out).toMatch(/^edited t_1\/nightly: Every day at 03:00/)
@@ -138,7 +138,7 @@ describe('schedules on a server', () => {
     )
     expect(JSON.parse(picked.out)).toEqual([{ key: 'nightly', tags: ['finance', 'daily'] }])
     expect(other).toMatchObject({ code: 0, out: '', err: 'no schedule fits\n' })
-    expect(JSON.parse(shown.out)).toMatchObject({ key: 'nightly', workspace: 't_1', revision: 1 })
+    expect(JSON.parse(shown.out)).toMatchObject({ key: 'nightly', workspace: 't_1', revision: 1, lastFiredAt: null })
 
     expect(proposed.out).toMatch(/would edit t_1\/nightly\n.*cron {2}30 2 \* \* \* → 0 3 \* \* \*\n.*timeout/)
     expect((await run(...change)).out).toMatch(/^edited t_1\/nightly: Every day at 03:00/)

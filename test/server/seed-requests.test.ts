@@ -283,6 +283,18 @@ describe.each(STORES)('on %s', (store) => {
     expect((await ask('GET', '/runs?status=skipped&job=typed')).body.data).toEqual([])
   })
 
+  it('answers when a schedule last fired: the instant of its newest occurrence that has come and has a run', async () => {
+    const { ask } = stage
+    const { body: idle } = await ask('POST', '/schedules', { body: { key: fresh(), every: '1h', job: 'plain' } })
+    expect(idle.lastFiredAt).toBeNull()
+    const { id, now } = await lived()
+    const lastFiredAt = new Date(now + 8 * MINUTE).toISOString()
+    expect((await ask('GET', `/schedules/${id}`)).body).toMatchObject({ lastFiredAt })
+    expect((await ask('GET', '/schedules?limit=200')).body.data).toContainEqual(
+      expect.objectContaining({ id, lastFiredAt }),
+    )
+  })
+
   it('answers the executions and revisions of a schedule that was removed, to those whose it was', async () => {
     const { ask } = stage
     const { id, now } = await lived('a')
