@@ -52,6 +52,7 @@ export const ERROR_CODES = {
   TARGET_REFUSED: 'an address or a header of a target is not allowed',
   TIMING_STUCK: 'a timing answered an occurrence that is not after the one asked from',
   TIMEZONE_UNKNOWN: 'the time zone is not an IANA name',
+  UNCAUGHT_ERROR: 'an error that no code caught ended the worker process',
   WAIT_TIMEOUT: 'a run had not ended when the wait for it was over',
 } as const satisfies Record<string, string>
 

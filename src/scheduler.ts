@@ -31,6 +31,7 @@ import { stopOnSignal } from './scheduler/signal.ts'
 import { createStoreFailures } from './scheduler/store-failures.ts'
 import { type SyncOptions, type SyncReport, syncSchedules } from './scheduler/sync.ts'
 import { loadTracer } from './scheduler/tracing.ts'
+import { type Interruptible, interruptOnUncaught, uncaughtIn } from './scheduler/uncaught.ts'
 import type { Store } from './store/contract/store.ts'
 import { type Clock, systemClock } from './time/clock.ts'
 import { systemTimers, type Timers } from './time/timers.ts'
@@ -61,11 +62,27 @@ export interface Everytick extends AsyncDisposable {
   /** Starts planning and working, or one of both. Starting twice is starting once. */
   start(options?: { readonly role?: Role }): Promise<void>
   /** Stops claiming, waits up to `drain` (30s) for what runs, hands back the rest. Stopping twice is stopping once. */
-  stop(options?: { readonly drain?: Duration }): Promise<void>
+  stop(options?: StopOptions): Promise<void>
+}
+
+export interface StopOptions {
+  /** How long runs in progress may take to end; `30s` when absent. */
+  readonly drain?: Duration
+  /**
+   * For a listener of your own to `uncaughtException`: this error ends the process. Every run in progress goes back at once, within two
+   * seconds and uncounted, except the run whose code threw the error: its attempt fails with it.
+   */
+  readonly error?: unknown
 }
 
 export function everytick(options: EverytickOptions): Everytick {
-  const seams = { clock: systemClock, timers: systemTimers, createEngine, onSignal: stopOnSignal }
+  const seams = {
+    clock: systemClock,
+    timers: systemTimers,
+    createEngine,
+    onSignal: stopOnSignal,
+    onUncaught: interruptOnUncaught,
+  }
   return createApp(options, seams)
 }
 
@@ -76,6 +93,8 @@ export interface Seams {
   readonly createEngine: (options: EngineOptions) => Engine
   /** Calls back when the process is asked to end, until the answered function is called. */
   readonly onSignal: (stop: () => Promise<void>) => () => void
+  /** Interrupts the engine when an error that no code caught ends the process, until the returned function is called. */
+  readonly onUncaught: (engine: Interruptible) => () => void
 }
 
 export function createApp(options: EverytickOptions, seams: Seams): Everytick {
@@ -95,6 +114,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
   let engine: Engine | null = null
   let startedAs = ''
   let forgetSignal = (): void => {}
+  let forgetUncaught = (): void => {}
 
   const open = (): Promise<Store> => {
     if (typeof settings.store !== 'string') return Promise.resolve(settings.store)
@@ -148,6 +168,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
     if (roles.includes('worker')) keepJobsPresent(core)
     if (!roles.includes('scheduler') && settings.schedules.length > 0) watchPlanner(core)
     forgetSignal = seams.onSignal(() => app.stop())
+    forgetUncaught = seams.onUncaught(engine)
   }
 
   const end = async (drainMs: number): Promise<void> => {
@@ -155,6 +176,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
     await started?.catch(() => {})
     forgetSignal()
     await engine?.stop({ drainMs })
+    forgetUncaught()
     // Whoever works with the store ends before it is closed.
     await Promise.allSettled([...onStops].map((callback) => callback()))
     stopped = true
@@ -196,8 +218,9 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
       return started
     },
     stop(given = {}) {
-      checkKeys(given, ['drain'], 'stop()')
+      checkKeys(given, ['drain', 'error'], 'stop()')
       const drainMs = readDuration(given.drain ?? '30s', 'drain')
+      if (engine !== null && 'error' in given) void engine.interrupt(uncaughtIn([engine], given.error))
       stopping ??= end(drainMs).finally(() => {
         stopping = null
       })

@@ -124,6 +124,7 @@ export const EXIT_OF: Readonly<Record<Code, Exclude<ExitName, 'ok'>>> = {
   TIMING_STUCK: 'failed',
   TOO_SLOW: 'failed',
   UNAVAILABLE: 'failed',
+  UNCAUGHT_ERROR: 'failed',
   WAIT_TIMEOUT: 'failed',
 }
 

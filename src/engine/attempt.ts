@@ -6,6 +6,7 @@ import { type Ended, type Outcome, settle, type Verdict } from '../run/settle.ts
 import type { Clock } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
 import { type ContextTools, type JobContext, RunContext } from './context.ts'
+import { withinRun } from './current-run.ts'
 import type { Endings } from './endings.ts'
 import type { Held, SettleAnswer } from './grants.ts'
 import type { HandingOver, HandOverAnswer } from './hand-over.ts'
@@ -101,8 +102,8 @@ export function createAttempt(options: AttemptOptions, slots: Slots): (held: Hel
   }
 
   const verdictOn = ({ run, stopped }: Held, outcome: Outcome): Verdict => {
-    const { attempt, policy } = run
-    return settle(stopped === 'cancelled' ? { attempt, policy, cancelRequested: true } : run, outcome, random())
+    const { attempt, fence, policy } = run
+    return settle(stopped === 'cancelled' ? { attempt, fence, policy, cancelRequested: true } : run, outcome, random())
   }
 
   /** Work that ends by throwing has done what its signal asked for; work that is done may leave no other trace. */
@@ -138,7 +139,7 @@ export function createAttempt(options: AttemptOptions, slots: Slots): (held: Hel
       return
     }
     const ctx = new RunContext(held, now, options)
-    const outcome = tracer ? follow(tracer, job, { held, ctx }) : begin(job, held, ctx)
+    const outcome = withinRun(run, () => (tracer ? follow(tracer, job, { held, ctx }) : begin(job, held, ctx)))
     if (outcome instanceof Promise) watch(held, outcome, watching)
     else end(held, outcome)
   }

@@ -1,8 +1,7 @@
 /** Puts the loops of one process together and gives them one life: start, stop with a drain, crash; each loop is a file of its own. */
 
-import { EverytickError } from '../errors.ts'
 import type { Run } from '../run/run.ts'
-import { RETURNED, type Verdict } from '../run/settle.ts'
+import type { Verdict } from '../run/settle.ts'
 import { systemTimers } from '../time/timers.ts'
 import { createAttempt } from './attempt.ts'
 import { createBeat } from './beat.ts'
@@ -15,6 +14,7 @@ import { createFailurePause } from './failure-pause.ts'
 import { createGrants, type Held, type SettleAnswer } from './grants.ts'
 import { createHandOver } from './hand-over.ts'
 import { createHeartbeat } from './heartbeat.ts'
+import type { Uncaught } from './interruption.ts'
 import { createLanes } from './lanes.ts'
 import { createLateFinish } from './late-finish.ts'
 import { createLeaseWatch } from './lease-watch.ts'
@@ -24,6 +24,7 @@ import { setUpQueues } from './queue-setup.ts'
 import { createRetryBudgets } from './retry-budgets.ts'
 import { createRunLog } from './run-log.ts'
 import { createSettler } from './settler.ts'
+import { createShutdown, type Loops } from './shutdown.ts'
 import { createUnderWay } from './under-way.ts'
 import { createWorker, type SlotUsage } from './worker.ts'
 
@@ -37,6 +38,10 @@ export interface Engine {
   start(): Promise<void>
   /** Stops claiming, waits up to `drainMs` for what runs, tells the rest to stop, and hands back what is left without counting the attempt. */
   stop(options?: { readonly drainMs?: number }): Promise<void>
+  /** The runs whose work goes on here. */
+  inProgress(): readonly Run[]
+  /** Gives back at once whatever this process has, because an error that no code caught ends it; resolves after two seconds even when the store does not answer. */
+  interrupt(uncaught: Uncaught): Promise<void>
   /** Everything due now is planned, carried out and settled: for tests on a clock that stands still. */
   settled(): Promise<void>
   /** Empty for an engine that only plans. */
@@ -45,14 +50,10 @@ export interface Engine {
   crash(): void
 }
 
-/** For work that was told to stop, and for its verdict to be written. */
-const LAST_WORDS_MS = 5000
 /** Turns of the event loop after which work still under way is taken to be waiting for time to pass. */
 const QUIET_TURNS = 400
 /** A write takes some thousands of them; one that takes more waits for something else. */
 const WRITING_TURNS = 20_000
-
-const runsOf = (grants: readonly Held[]): Run[] => grants.map(({ run }) => run)
 
 export function createEngine(options: EngineOptions): Engine {
   const { store, clock, workerId, leaseMs, roles, onFact } = options
@@ -152,7 +153,7 @@ export function createEngine(options: EngineOptions): Engine {
   )
   const duties = createDuties({ ...options, random, pollMs, onEnd, onBackfillStep: () => moves++ })
 
-  const beat = createBeat(options, { busy: () => worker.busy, onDrain: () => void drain() })
+  const beat = createBeat(options, { busy: () => worker.busy, onDrain: () => void shutdown.drain() })
 
   const loop = (where: string, pass: () => Promise<number>): Loop =>
     createLoop({ timers, pass, onError: onError(where), onRecovery: onRecovery(where) })
@@ -168,7 +169,7 @@ export function createEngine(options: EngineOptions): Engine {
   }
   const schedules = roles.includes('scheduler')
   const works = roles.includes('worker')
-  const loops: Record<string, Loop | undefined> = {
+  const loops: Loops = {
     planner: schedules ? loop('planner', duties.planner.pass) : undefined,
     reaper: loop('reaper', duties.reaper.pass),
     janitor: schedules ? loop('janitor', duties.janitor.pass) : undefined,
@@ -178,45 +179,11 @@ export function createEngine(options: EngineOptions): Engine {
     heartbeat: works ? loop('heartbeat', heartbeat.pass) : undefined,
     beat: loop('beat', beat.pass),
   }
-  const stopLoops = (...names: string[]): Promise<unknown> => Promise.all(names.map((name) => loops[name]?.stop()))
 
   let unlisten: (() => Promise<void>) | null = null
   let unwatch = (): void => {}
   let life: 'new' | 'started' | 'stopped' = 'new'
   let stopping: Promise<void> | null = null
-
-  const finish = async (drainMs: number): Promise<void> => {
-    await Promise.all([drain(), unlisten?.(), stopLoops('planner', 'reaper', 'janitor', 'backfiller')])
-    await patience(drainMs)
-    const error = new EverytickError('NOT_STARTED', 'the worker is stopping')
-    const interrupted = grants.all().filter(({ verdict, leaving }) => verdict === null && !leaving)
-    for (const held of grants.all()) held.stop('stopping', error)
-    // With the database away there is nobody to tell; the leases end by themselves, and others go on.
-    await patience(LAST_WORDS_MS)
-    const unwritten = grants.all().filter(({ verdict }) => verdict !== null)
-    if (interrupted.length + unwritten.length > 0)
-      onFact({ kind: 'stop.incomplete', drainMs, interrupted: runsOf(interrupted), unwritten: runsOf(unwritten) })
-    settler.crash()
-    handOver.crash()
-    await atMost(LAST_WORDS_MS, runLog.stop())
-    await stopLoops('lanes', 'heartbeat', 'beat')
-    leaseWatch.stop()
-    await Promise.allSettled([duties.release(), store.workers.leave(workerId)])
-    unwatch()
-  }
-
-  /** Claims and begins nothing more, and leaves what runs alone. */
-  const drain = async (): Promise<void> => {
-    handBack()
-    await loops.worker?.stop()
-    // Once more: a claim that was under way may have brought some.
-    handBack()
-  }
-
-  /** Nothing more is begun; what never was goes back, also what may happen at most once, because it has not happened. */
-  const handBack = (): void => {
-    for (const held of worker.close()) giveUp(held, RETURNED)
-  }
 
   /** Hands back or ends a run that was granted and never begun. */
   const giveUp = (held: Held, verdict: Verdict): void => {
@@ -235,17 +202,23 @@ export function createEngine(options: EngineOptions): Engine {
     onEnd(run, held.verdict)
   }
 
-  /** Waits until nothing is under way, but no longer than `ms`. */
-  const patience = (ms: number): Promise<void> => atMost(ms, underWay.none())
-
-  const atMost = (ms: number, work: Promise<void>): Promise<void> =>
-    new Promise((resolve) => {
-      const cancel = timers.set(ms, resolve)
-      void work.then(() => {
-        cancel()
-        resolve()
-      })
-    })
+  const shutdown = createShutdown({
+    grants,
+    worker,
+    loops,
+    settler,
+    handOver,
+    runLog,
+    leaseWatch,
+    duties,
+    underWay,
+    timers,
+    onFact,
+    giveUp,
+    leave: () => store.workers.leave(workerId),
+    unlisten: async () => unlisten?.(),
+    unwatch: () => unwatch(),
+  })
 
   return {
     async start() {
@@ -277,8 +250,15 @@ export function createEngine(options: EngineOptions): Engine {
       if (life === 'new') life = 'stopped'
       if (life === 'stopped') return stopping ?? Promise.resolve()
       life = 'stopped'
-      stopping = finish(drainMs)
+      stopping = shutdown.inOrder(drainMs)
       return stopping
+    },
+    inProgress: () => shutdown.inProgress().map(({ run }) => run),
+    async interrupt(uncaught) {
+      if (life === 'new') return
+      life = 'stopped'
+      stopping = shutdown.atOnce(uncaught)
+      await stopping
     },
     async settled() {
       for (let before = -1; before !== moves; ) {
@@ -297,14 +277,7 @@ export function createEngine(options: EngineOptions): Engine {
     slots: () => (works ? worker.usage() : []),
     crash() {
       life = 'stopped'
-      settler.crash()
-      handOver.crash()
-      runLog.crash()
-      worker.close()
-      leaseWatch.stop()
-      void stopLoops(...Object.keys(loops))
-      unwatch()
-      void unlisten?.()
+      shutdown.silently()
     },
   }
 }

@@ -1,6 +1,6 @@
 /** The runs this worker holds right now, with the local end of each lease; who renews and who executes them is decided elsewhere. */
 import type { Progress, Run } from '../run/run.ts'
-import type { Verdict } from '../run/settle.ts'
+import type { Outcome, Verdict } from '../run/settle.ts'
 import type { AheadClaim } from './begun.ts'
 
 /** Whether a verdict counted: it does not when the lease was another's by then. */
@@ -33,6 +33,8 @@ export class Held {
   stopped: StopReason | null = null
   /** Called when the work is told to stop, by whoever carries it out. */
   onStop: ((held: Held, reason: StopReason) => void) | null = null
+  /** Ends the attempt at once, whether or not its work has ended; there while work that takes time goes on. */
+  endAs: ((outcome: Outcome) => void) | null = null
   /** Where it stands among the grants; -1 when it is none any more. */
   place = -1
   #error: Error | null = null

@@ -35,8 +35,10 @@ export function watch(held: Held, work: Promise<Ended>, { clock, timers, end, en
     over = true
     cancelTimer()
     held.onStop = null
+    held.endAs = null
     end(held, outcome)
   }
+  held.endAs = endAs
   const { timeoutMs } = held.run.policy
   if (timeoutMs !== undefined) {
     const leftMs = timeoutMs - (clock.elapsed() - held.startedAt)

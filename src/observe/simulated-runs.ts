@@ -63,7 +63,7 @@ export function createRuns({ laned, retry, leaseMs, durationsMs }: RunsOptions):
 
   const lose = (run: SimulatedRun, now: number): void => {
     const { attempt, cancelRequested } = run
-    const verdict = settle({ attempt, cancelRequested, policy: { retry } }, { kind: 'lost' }, ROLL)
+    const verdict = settle({ attempt, fence: attempt, cancelRequested, policy: { retry } }, { kind: 'lost' }, ROLL)
     if (verdict.kind === 'final') {
       end(run, verdict.state, now)
       return

@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { type Attempted, isLastAttempt, type Outcome, RETURNED, settle, type Verdict } from './settle.ts'
+import { type Attempted, isLastAttempt, MAX_UNCOUNTED, type Outcome, RETURNED, settle, type Verdict } from './settle.ts'
 
 const error = { name: 'TypeError', message: 'rate is undefined' }
 const policy = { retry: { attempts: 3, backoff: 'fixed', baseMs: 1000, maxMs: 1000 } } as const
-const run = (attempt: number, cancelRequested = false): Attempted => ({ attempt, policy, cancelRequested })
+const run = (attempt: number, cancelRequested = false): Attempted => ({
+  attempt,
+  fence: attempt,
+  policy,
+  cancelRequested,
+})
 
 const CANCELLED: Verdict = { kind: 'final', state: 'cancelled' }
 const FAILED: Verdict = { kind: 'final', state: 'failed', error }
@@ -92,6 +97,38 @@ describe('the verdict on an attempt', () => {
     },
   )
 
+  describe('whose worker process was ended by an error that no code caught', () => {
+    const interrupted = (isByAnother: boolean): Outcome => ({ kind: 'interrupted', error, isByAnother })
+    const givenBack = again('released', 0, { counts: false, error })
+    const claimed = (attempt: number, fence: number, cancelRequested = false): Attempted => ({
+      ...run(attempt, cancelRequested),
+      fence,
+    })
+
+    it('gives it back uncounted, however often, while the error is known to be of another run', () => {
+      for (const [attempt, fence] of [
+        [1, 1],
+        [3, 3],
+        [1, 500],
+      ] as const)
+        expect(settle(claimed(attempt, fence), interrupted(true), 0.5)).toEqual(givenBack)
+    })
+
+    it('gives it back uncounted a bounded number of times while the origin is unknown, and then counts', () => {
+      for (const attempt of [1, 3])
+        expect(settle(claimed(attempt, attempt + MAX_UNCOUNTED - 1), interrupted(false), 0.5)).toEqual(givenBack)
+      const counted = again('lost', 500, retried)
+      expect(settle(claimed(1, 1 + MAX_UNCOUNTED), interrupted(false), 0.5)).toEqual(counted)
+      expect(settle(claimed(3, 3 + MAX_UNCOUNTED), interrupted(false), 0.5)).toEqual(FAILED)
+    })
+
+    it('ends it as cancelled when an operator wants it so', () => {
+      for (const isByAnother of [true, false])
+        for (const fence of [1, 100])
+          expect(settle(claimed(1, fence, true), interrupted(isByAnother), 0.5)).toEqual(CANCELLED)
+    })
+  })
+
   it('returns a run that never began to its place, uncounted, whatever its policy allows', () => {
     for (const attempt of [1, 3, 100]) {
       expect(settle(run(attempt), { kind: 'not_begun' }, 0.5)).toEqual(RETURNED)
@@ -127,6 +164,7 @@ describe('a run that an operator wants cancelled', () => {
   it('ends when its worker hands it back, instead of being granted once more', () => {
     const run = {
       attempt: 1,
+      fence: 1,
       policy: { retry: { attempts: 3, backoff: 'fixed', baseMs: 0, maxMs: 0 } },
       cancelRequested: true,
     } as const
@@ -139,7 +177,7 @@ describe('a run that an operator wants cancelled', () => {
 
 describe('a run that may happen at most once', () => {
   const policy = { retry: { attempts: 5, backoff: 'fixed', baseMs: 0, maxMs: 0 }, delivery: 'at_most_once' } as const
-  const run = { attempt: 1, policy, cancelRequested: false }
+  const run = { attempt: 1, fence: 1, policy, cancelRequested: false }
   const error = { name: 'Error', message: 'no' }
   const abandoned = { kind: 'final', state: 'failed', error: { code: 'RUN_ABANDONED' } }
 
@@ -156,6 +194,8 @@ describe('a run that may happen at most once', () => {
     ['took too long', { kind: 'timed_out', error }, { kind: 'final', state: 'failed', error }],
     ['was cancelled', { kind: 'cancelled' }, { kind: 'final', state: 'cancelled' }],
     ['lost its lease', { kind: 'lost' }, abandoned],
+    ['met the error of another run', { kind: 'interrupted', error, isByAnother: true }, abandoned],
+    ['met an error of unknown origin', { kind: 'interrupted', error, isByAnother: false }, abandoned],
     ['asked to come back later', { kind: 'postponed', delayMs: 5 }, abandoned],
     ['was begun by a worker that stops', { kind: 'released', delayMs: 0, why: 'stopping' }, abandoned],
     [

@@ -17,6 +17,8 @@ export type Outcome =
   | { readonly kind: 'lost' }
   /** The lease ended before the worker that had claimed the run ahead began it; it does not count as an attempt. */
   | { readonly kind: 'not_begun' }
+  /** An error that no code caught ended the worker process while the work went on; `isByAnother` when another run is known to have thrown it. */
+  | { readonly kind: 'interrupted'; readonly error: RunError; readonly isByAnother: boolean }
   /** An operator asked for it, and the work stopped. */
   | { readonly kind: 'cancelled' }
   /** The worker stopped before the work was done, or cannot do it; it does not count as an attempt. */
@@ -52,6 +54,8 @@ export type Verdict =
 /** What the decision needs to know of the run. */
 export interface Attempted {
   readonly attempt: number
+  /** Counts every claim; so fence minus attempt is how often the run went back uncounted. */
+  readonly fence: number
   readonly policy: RunPolicy
   readonly cancelRequested: boolean
 }
@@ -64,6 +68,12 @@ const ABANDONED: RunError = {
   message: 'the attempt did not end, and a job that runs at most once is not tried again',
   code: 'RUN_ABANDONED',
 }
+
+/**
+ * So often a run goes back uncounted before an error of unknown origin counts as its own: a run that ends its worker process each time
+ * must run out of attempts.
+ */
+export const MAX_UNCOUNTED = 10
 
 /** Back to its place in the queue, as if nobody had claimed it. */
 export const RETURNED: Verdict = {
@@ -98,6 +108,8 @@ export function settle(run: Attempted, outcome: Outcome, roll: number): Verdict 
       const reason = outcome.why === 'unknown_job' ? 'unknown_job' : 'released'
       return { kind: 'again', delayMs: outcome.delayMs, reason, counts: false, error: null }
     }
+    case 'interrupted':
+      return interrupted(run, outcome, roll)
     case 'threw':
       return retryOrFail(run, outcome.error, { reason: 'retry', roll, delayMs: outcome.delayMs })
     case 'timed_out':
@@ -126,6 +138,7 @@ function settleOnce(run: Attempted, outcome: Exclude<Outcome, { kind: 'not_begun
       return failOnce(run, ABANDONED)
     case 'postponed':
     case 'lost':
+    case 'interrupted':
       return failOnce(run, ABANDONED)
   }
 }
@@ -146,6 +159,14 @@ const discard = ({ error, pauseSchedule }: Extract<Outcome, { kind: 'discarded' 
 
 const failOnce = (run: Attempted, error: RunError): Verdict =>
   run.cancelRequested ? { kind: 'final', state: 'cancelled' } : { kind: 'final', state: 'failed', error }
+
+function interrupted(run: Attempted, outcome: Extract<Outcome, { kind: 'interrupted' }>, roll: number): Verdict {
+  const { error, isByAnother } = outcome
+  const isSuspect = !isByAnother && run.fence - run.attempt >= MAX_UNCOUNTED
+  if (isSuspect) return retryOrFail(run, error, { reason: 'lost', roll })
+  if (run.cancelRequested) return { kind: 'final', state: 'cancelled' }
+  return { kind: 'again', delayMs: 0, reason: 'released', counts: false, error }
+}
 
 interface How {
   readonly reason: AgainReason

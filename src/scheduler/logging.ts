@@ -46,7 +46,8 @@ export function lineOf(fact: Fact): Line | null {
       return line('error', `job "${fact.run.job}" failed: ${fact.error.message}`, data)
     }
     case 'run.again': {
-      if (fact.error === null) return null
+      // What was given back uncounted follows from something that is logged itself.
+      if (fact.error === null || fact.reason === 'released') return null
       const message = `job "${fact.run.job}" is tried again in ${fact.delayMs} ms: ${fact.error.message}`
       return line('warn', message, about(fact.run))
     }

@@ -97,6 +97,8 @@ export function driver({ clock, create, patienceMs }: DriverOptions): Driver {
         start: () => setUpQueues(options.store.queues, options.queues),
         settled: async () => life?.engine.settled(),
         slots: () => life?.engine.slots() ?? [],
+        inProgress: () => life?.engine.inProgress() ?? [],
+        interrupt: async (uncaught) => life?.engine.interrupt(uncaught),
         crash,
         async stop(how) {
           const { engine } = life ?? {}

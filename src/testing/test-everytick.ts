@@ -66,7 +66,13 @@ export async function startedIn(
   options: Omit<TestOptions, 'now'>,
 ): Promise<TestEverytick> {
   const drive = driver({ clock, create: createEngine, patienceMs })
-  const seams = { clock, timers: clock.timers, createEngine: drive.createEngine, onSignal: () => () => {} }
+  const seams = {
+    clock,
+    timers: clock.timers,
+    createEngine: drive.createEngine,
+    onSignal: () => () => {},
+    onUncaught: () => () => {},
+  }
   const app = createApp({ logger: silent, ...options, store }, seams)
   let seen: RunView[] = []
 

@@ -42,7 +42,13 @@ async function working() {
     },
   })
   const options = { store, jobs: [job], queues: { default: 1 }, logger: silent }
-  const app = createApp(options, { clock: systemClock, timers, createEngine, onSignal: () => () => {} })
+  const app = createApp(options, {
+    clock: systemClock,
+    timers,
+    createEngine,
+    onSignal: () => () => {},
+    onUncaught: () => () => {},
+  })
   endings.push(() => app.stop({ drain: '0s' }))
   const [first, second] = [await app.enqueue(job), await app.enqueue(job)]
   await app.start()

@@ -134,6 +134,7 @@ async function started(jobs: ReturnType<typeof defineJob>[], tracer: Tracer | un
       clock,
       timers: clock.timers,
       onSignal: () => () => {},
+      onUncaught: () => () => {},
       createEngine(options) {
         engine = createEngine({ ...options, tracer, random: () => 0.5 })
         // Driven by hand.

@@ -5,6 +5,7 @@ import { createEngine } from '../../engine/engine.ts'
 import { readStoreAddress } from '../../open-store.ts'
 import { coreOf } from '../../scheduler/core.ts'
 import type { EverytickOptions } from '../../scheduler/settings.ts'
+import { interruptOnUncaught } from '../../scheduler/uncaught.ts'
 import { createApp, type Everytick } from '../../scheduler.ts'
 import { openSqlite } from '../../store/sqlite/store.ts'
 import { systemClock } from '../../time/clock.ts'
@@ -85,7 +86,7 @@ async function onFile(options: EverytickOptions, path: string) {
     ...{ isNew, aheadMs, openedMs: systemClock.elapsed() - startedAt, clockOf: path === ':memory:' ? null : path },
     store: `SQLite ${path === ':memory:' ? 'in memory' : relative('.', path) || path}`,
     options: { ...options, store },
-    seams: { clock, timers: systemTimers, createEngine, onSignal: noSignal },
+    seams: { clock, timers: systemTimers, createEngine, onSignal: noSignal, onUncaught: interruptOnUncaught },
     close: () => store.close(),
   }
 }
@@ -95,7 +96,13 @@ async function elsewhere(options: EverytickOptions) {
   return {
     ...{ isNew: false, aheadMs: 0, openedMs: 0, clockOf: null, options },
     store: typeof options.store === 'string' ? 'Postgres' : options.store.name,
-    seams: { clock: systemClock, timers: systemTimers, createEngine, onSignal: noSignal },
+    seams: {
+      clock: systemClock,
+      timers: systemTimers,
+      createEngine,
+      onSignal: noSignal,
+      onUncaught: interruptOnUncaught,
+    },
     close: async () => {},
   }
 }

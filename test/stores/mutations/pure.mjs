@@ -217,6 +217,18 @@ export const MUTATIONS = [
     replace: '',
   },
   {
+    kills: 'a run that ends its worker process each time, unrecognised, never runs out of attempts',
+    file: 'src/run/settle.ts',
+    find: 'run.fence - run.attempt >= MAX_UNCOUNTED',
+    replace: 'run.attempt - run.attempt >= MAX_UNCOUNTED',
+  },
+  {
+    kills: 'the error of another run costs its neighbour an attempt',
+    file: 'src/run/settle.ts',
+    find: '!isByAnother && ',
+    replace: '',
+  },
+  {
     kills: 'a failover to an asynchronous standby is called complete',
     file: 'src/store/postgres/lineage.ts',
     find: "cause === 'timeline' && note.synchronous &&",
