@@ -188,6 +188,29 @@ describe('a failover', () => {
     expect(await store.failovers.list(10)).toMatchObject([{ mayHaveLost: true }])
   }, 60_000)
 
+  it('leaves an old primary that is named beside the new one passed over, and says so when no other answers', async () => {
+    const replicas = await replicasOf({ synchronous: false })
+    const store = await storeOn(replicas.bothUrl)
+    await store.failovers.confirm()
+    await replicas.caughtUp()
+    await replicas.failOver()
+    await until('the store works on the new primary', () => store.now().catch(() => null))
+    await store.failovers.confirm()
+    await replicas.startOldPrimary()
+    const startPromoted = await replicas.stopPromoted()
+    await until('no host is left', () =>
+      store.now().then(
+        () => false,
+        ({ code, message }) =>
+          code === 'STORE_UNREACHABLE' && / does not listen: .*; 127\.0\.0\.1:\d+ is an old primary/.test(message),
+      ),
+    )
+    await startPromoted()
+    // Without a move to the next host, each connection from here on would lead to the old primary.
+    await until('the store works on the new primary again', () => store.now().catch(() => null))
+    expect(await store.failovers.list(10)).toMatchObject([{ after: { timeline: 2 } }])
+  }, 60_000)
+
   it('leaves a standby and an old primary refused, with what to check', async () => {
     const replicas = await replicasOf({ synchronous: false })
     const standby = { code: 'STORE_STANDBY', hint: expect.stringMatching(/--db, DATABASE_URL or store/) }

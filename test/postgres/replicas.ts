@@ -11,6 +11,8 @@ export interface Replicas {
   /** Leads to the primary, and after a failover to the standby that was promoted. */
   readonly url: string
   readonly standbyUrl: string
+  /** Names both servers, the one that is the primary at first in front. */
+  readonly bothUrl: string
   /** Resolves when the standby has applied everything that the primary has written. */
   caughtUp(): Promise<void>
   /** From here on the standby receives nothing; what it has, it keeps. */
@@ -19,6 +21,10 @@ export interface Replicas {
   failOver(options?: { readonly keepPrimary: boolean }): Promise<void>
   /** Moves the address to the server that was the primary at first, and cuts all connections. */
   backToOldPrimary(): void
+  /** Starts the killed primary again, which does not know that it was replaced. */
+  startOldPrimary(): Promise<void>
+  /** Kills the promoted standby, and returns what starts it again. */
+  stopPromoted(): Promise<() => Promise<void>>
   stop(): Promise<void>
 }
 
@@ -57,8 +63,8 @@ export async function startReplicas({ synchronous }: { readonly synchronous: boo
     child.once('exit', () => guard.kill())
     return started(child)
   }
-  const primary = await start(data, port, {})
-  const standby = await start(copy, standbyPort, {})
+  let primary = await start(data, port, {})
+  let standby = await start(copy, standbyPort, {})
   const address = (on: number): string => `postgres://postgres@127.0.0.1:${on}/postgres`
   const front = await openFront(port)
   const onPrimary = new pg.Client({ connectionString: address(port) })
@@ -88,6 +94,7 @@ export async function startReplicas({ synchronous }: { readonly synchronous: boo
   return {
     url: address(front.port),
     standbyUrl: address(standbyPort),
+    bothUrl: `postgres://postgres@127.0.0.1:${port},127.0.0.1:${standbyPort}/postgres?target_session_attrs=read-write`,
     caughtUp,
     async cutReplication() {
       await set(onStandby, `primary_conninfo = ''`)
@@ -99,6 +106,15 @@ export async function startReplicas({ synchronous }: { readonly synchronous: boo
       front.moveTo(standbyPort)
     },
     backToOldPrimary: () => front.moveTo(port),
+    async startOldPrimary() {
+      primary = await start(data, port, {})
+    },
+    async stopPromoted() {
+      await stopped(standby, 'SIGQUIT')
+      return async () => {
+        standby = await start(copy, standbyPort, {})
+      }
+    },
     async stop() {
       await Promise.allSettled([onPrimary.end(), onStandby.end()])
       front.close()

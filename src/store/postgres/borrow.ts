@@ -2,7 +2,7 @@
 import { systemClock } from '../../time/clock.ts'
 import type { Client, Pool } from './client.ts'
 import { isAway, isStandby, isTimeout } from './failure.ts'
-import type { Hosts } from './hosts.ts'
+import type { Admit, Hosts } from './hosts.ts'
 
 export type Borrow = <Answer>(pool: Pool, work: (client: Client) => Promise<Answer>) => Promise<Answer>
 
@@ -19,25 +19,20 @@ export function guarded(client: Client): Client {
  * A cut network kills every connection at once, and each would be found dead only by a statement that times out. So after one
  * timeout, idle connections of `own` pools that have not answered since are closed unused.
  */
-export function createBorrow(own: readonly Pool[], hosts: Hosts | null): Borrow {
+export function createBorrow(own: readonly Pool[], hosts: Hosts | null, admit: Admit): Borrow {
   const answeredAt = new WeakMap<Client, number>()
   let suspectAt = Number.NEGATIVE_INFINITY
 
-  const fresh = async (pool: Pool): Promise<Client> => {
-    const take = async () => guarded(await pool.connect())
-    return hosts === null ? take() : hosts.connect(take)
-  }
-
-  const connect = async (pool: Pool): Promise<Client> => {
+  const take = async (pool: Pool): Promise<Client> => {
     for (;;) {
-      const client = await fresh(pool)
+      const client = guarded(await pool.connect())
       if (!own.includes(pool) || (answeredAt.get(client) ?? Number.POSITIVE_INFINITY) >= suspectAt) return client
       client.release(true)
     }
   }
 
   return async (pool, work) => {
-    const client = await connect(pool)
+    const client = await (hosts === null ? take(pool) : hosts.connect(() => take(pool), admit))
     let broken = false
     try {
       return await work(client)

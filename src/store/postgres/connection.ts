@@ -5,7 +5,7 @@ import type { PoolUsage } from '../contract/upkeep.ts'
 import { createBorrow, guarded } from './borrow.ts'
 import type { Client, Pool, QueryConfig } from './client.ts'
 import { failureOf, isAway, mayTryAgain } from './failure.ts'
-import { createHosts, type Hosts } from './hosts.ts'
+import { type Admit, createHosts, type Hosts } from './hosts.ts'
 import { type Ask, type Statement, unprepared, type Value } from './statement.ts'
 
 export interface ConnectionOptions {
@@ -22,8 +22,8 @@ export interface ConnectionOptions {
 /** Decides about a connection of a pool before its first use, and again when the server behind it may be another. */
 export interface Gate {
   isAdmitted(client: Client): boolean
-  /** Throws when the connection must not be used. */
-  admit(client: Client, lane: Lane): Promise<void>
+  /** Throws when the connection must not be used. `server` names the server in messages. */
+  admit(client: Client, lane: Lane, server: string): Promise<void>
   /** The server has answered. */
   answered(): void
 }
@@ -59,6 +59,8 @@ export interface Connection {
 
 const TRIES = 5
 const CONNECT_TIMEOUT_MS = 5000
+/** For each question of the gate to a server. */
+const CHECK_TIMEOUT_MS = 5000
 /** Shorter leases do not make timeouts shorter than this: a slow network is not a dead one. */
 const LEAST_TIMEOUT_MS = 1000
 /** After which a silent connection is checked: a peer that is gone is noticed before long, also where nothing is asked. */
@@ -93,14 +95,17 @@ export function connect(options: ConnectionOptions): Connection {
     }
   }
 
-  const borrow = createBorrow(own, hosts)
+  const admit: Admit = async (client, server) => {
+    if (gate && !gate.isAdmitted(client)) await gate.admit(client, laneOn(client), server)
+  }
+  const borrow = createBorrow(own, hosts, admit)
   /** One piece of work on one client, watched until it ends, and repeated when nothing of it was written. */
   const using = <Answer>(pool: Pool, work: (client: Client) => Promise<Answer>): Promise<Answer> =>
     begun(() => repeated(() => admitted(pool, work)))
 
   const admitted = <Answer>(pool: Pool, work: (client: Client) => Promise<Answer>): Promise<Answer> =>
     borrow(pool, async (client) => {
-      if (gate && !gate.isAdmitted(client)) await gate.admit(client, laneOn(client))
+      await admit(client, name)
       const answer = await work(client)
       gate?.answered()
       return answer
@@ -115,8 +120,9 @@ export function connect(options: ConnectionOptions): Connection {
       return (await client.query(config)).rows as Row[]
     }
   }
+  /** For the gate. */
   const laneOn = (client: Client): Lane => {
-    const ask = askOn(client, () => hotTimeoutMs)
+    const ask = askOn(client, () => Math.min(hotTimeoutMs, CHECK_TIMEOUT_MS))
     return { ask, transact: (work) => transaction(ask, work) }
   }
   const lane = (pool: Pool, limitMs?: () => number): Lane => ({
@@ -134,7 +140,7 @@ export function connect(options: ConnectionOptions): Connection {
     begun,
     late: (statement, values) => repeated(() => admitted(api, (client) => askOn(client)(statement, values))),
     lend: (work) => using(api, work),
-    dedicated: () => (options.pool ? options.pool.connect().then(guarded) : hosts!.connect(() => alone(hosts!))),
+    dedicated: () => (options.pool ? options.pool.connect().then(guarded) : hosts!.connect(() => alone(hosts!), admit)),
     usage: () => (options.pool ? null : usageOf(own)),
     close() {
       closing ??= (async () => {

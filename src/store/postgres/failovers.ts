@@ -56,9 +56,9 @@ export function createServerGate({ name, clock }: ServerGateOptions): ServerGate
   }
 
   /** `state` is what to remember of the server: its state, with the position of the note. */
-  const take = (decision: LineageDecision, state: LogState, askedAt: number): void => {
+  const take = (decision: LineageDecision, state: LogState, { askedAt, server }: Check): void => {
     if (decision.kind === 'outdated')
-      throw notPrimary(`${name} is an old primary server, which a failover has replaced`)
+      throw notPrimary(`${server} is an old primary server, which a failover has replaced`)
     if (decision.kind === 'same') {
       // Checks overlap: one that began earlier may end later.
       if (!seen || (seen.timeline === state.timeline && seen.position <= state.position)) remember(state, askedAt)
@@ -69,7 +69,8 @@ export function createServerGate({ name, clock }: ServerGateOptions): ServerGate
   }
 
   /** Decides again while nobody else does, and writes the record, if there is to be one, together with the note. */
-  const settle = async ({ transact }: Lane, { lock, read, record, write }: FailoverNotes): Promise<void> => {
+  const settle = async ({ transact }: Lane, notes: FailoverNotes, server: string): Promise<void> => {
+    const { lock, read, record, write } = notes
     const askedAt = clock.elapsed()
     const [decision, now] = await transact(async (ask) => {
       await lock(ask)
@@ -80,20 +81,21 @@ export function createServerGate({ name, clock }: ServerGateOptions): ServerGate
       if (decision.kind !== 'outdated') await write(ask, now)
       return [decision, now] as const
     })
-    take(decision, now, askedAt)
+    take(decision, now, { askedAt, server })
     notedAt = askedAt
   }
 
   /** Answers which server this is. */
-  const check = async (lane: Lane, notes: FailoverNotes): Promise<string> => {
+  const check = async (lane: Lane, notes: FailoverNotes, server: string): Promise<string> => {
     // Before the question: what this process learns meanwhile may be newer than the answer.
     const [before, askedAt] = [memory(), clock.elapsed()]
     const found = await notes.read(lane.ask)
     const { now, stored } = found
     const decision = decideLineage({ memory: before, ...found })
-    if (decision.kind !== 'failed_over') take(decision, { ...now, position: stored?.position ?? 0 }, askedAt)
+    if (decision.kind !== 'failed_over')
+      take(decision, { ...now, position: stored?.position ?? 0 }, { askedAt, server })
     else
-      await settle(lane, notes).catch((error) => {
+      await settle(lane, notes, server).catch((error) => {
         // A role that writes nothing leaves the record to others.
         if (!isForbidden(error) && !isReadOnly(error)) throw error
         remember({ ...now, position: stored?.position ?? 0 }, askedAt)
@@ -103,9 +105,9 @@ export function createServerGate({ name, clock }: ServerGateOptions): ServerGate
 
   return {
     isAdmitted: (client) => checked.get(client) === current,
-    async admit(client, lane) {
-      await assertWritable(lane.ask, name)
-      checked.set(client, notes ? await check(lane, notes) : current)
+    async admit(client, lane, server) {
+      await assertWritable(lane.ask, server)
+      checked.set(client, notes ? await check(lane, notes, server) : current)
     },
     answered() {
       answeredAt = clock.elapsed()
@@ -120,8 +122,8 @@ export function createServerGate({ name, clock }: ServerGateOptions): ServerGate
           if (clock.elapsed() - notedAt < NOTE_MS) return
           const askedAt = clock.elapsed()
           const renewed = await opened.renew(hot.ask, seen?.position ?? 0)
-          if (!renewed) return settle(hot, opened)
-          take({ kind: 'same' }, renewed, askedAt)
+          if (!renewed) return settle(hot, opened, name)
+          take({ kind: 'same' }, renewed, { askedAt, server: name })
           notedAt = askedAt
         },
         list: (limit) => opened.list(api.ask, limit),
@@ -136,14 +138,21 @@ export function createServerGate({ name, clock }: ServerGateOptions): ServerGate
   }
 }
 
+interface Check {
+  /** When the server was asked. */
+  readonly askedAt: number
+  /** Its name in messages. */
+  readonly server: string
+}
+
 const nameOf = ({ system, timeline }: LogState): string => `${system}/${timeline}`
 
 const IS_STANDBY = unprepared('select pg_is_in_recovery() as standby')
 
 /** A standby would answer from the past, and refuse the first write. */
-async function assertWritable(ask: Ask, name: string): Promise<void> {
-  const [server] = await ask<{ standby: boolean }>(IS_STANDBY, [])
-  if (server!.standby) throw notPrimary(`${name} is a standby server, which takes no writes`)
+async function assertWritable(ask: Ask, server: string): Promise<void> {
+  const [found] = await ask<{ standby: boolean }>(IS_STANDBY, [])
+  if (found!.standby) throw notPrimary(`${server} is a standby server, which takes no writes`)
 }
 
 const notPrimary = (message: string): EverytickError =>

@@ -1,66 +1,68 @@
-/** Decides which of several hosts new connections go to: the first that answers and is a primary; one host is never asked what it is. */
+/** Decides which of several hosts new connections go to: the first that answers and that the gate admits; with one host, the caller asks the gate itself. */
 import { EverytickError } from '../../errors.ts'
 import type { Client } from './client.ts'
-import { failureOf } from './failure.ts'
+import { failureOf, isStandby } from './failure.ts'
 
 export interface Hosts {
   /** Of the host that new connections go to. */
   readonly url: string
-  /** Calls `take` until the client it answers leads to a primary, at most twice for each host. */
-  connect(take: () => Promise<Client>): Promise<Client>
+  /** Calls `take` until `admit` accepts the client it answers, at most twice for each host. */
+  connect(take: () => Promise<Client>, admit: Admit): Promise<Client>
 }
 
-const IN_RECOVERY = 'select pg_is_in_recovery() as standby'
-const CHECK_TIMEOUT_MS = 5000
+/** Throws when the client must not be used. `server` names its host in messages. */
+export type Admit = (client: Client, server: string) => Promise<void>
 
 export function createHosts(urls: readonly [string, ...string[]]): Hosts {
   let place = 0
-  /** Idle clients of a pool come back, and were asked before. */
-  const primaries = new WeakSet<Client>()
+  /** Idle clients of a pool come back. They may lead to another host than new ones. */
+  const admitted = new WeakSet<Client>()
 
   /** Unless another connection has moved on already. */
   const moveOn = (from: number): void => {
     if (place === from) place = (from + 1) % urls.length
   }
 
-  const isPrimary = async (client: Client): Promise<boolean> => {
-    if (primaries.has(client)) return true
-    const { rows } = await client.query({ text: IN_RECOVERY, query_timeout: CHECK_TIMEOUT_MS })
-    const { standby } = rows[0] as { standby: boolean }
-    if (!standby) primaries.add(client)
-    return !standby
-  }
-
   return {
     get url() {
       return urls[place]!
     },
-    async connect(take) {
+    async connect(take, admit) {
       if (urls.length === 1) return take()
+      const refusals = new Map<string, string>()
       let failure: unknown
-      for (let tries = 0; tries < 2 * urls.length; tries += 1) {
+      let takesNoWrites = false
+      for (let tries = 0; tries < 2 * urls.length; ) {
         const from = place
+        const host = new URL(urls[from]!).host
         let client: Client | null = null
         try {
           client = await take()
-          if (await isPrimary(client)) return client
-          failure = new EverytickError('STORE_UNREACHABLE', 'no host of the address is a primary that answers', {
-            hint: 'Everytick writes, and a standby takes no writes: add the address of the primary, or look after its failover',
-          })
+          await admit(client, host)
+          admitted.add(client)
+          return client
         } catch (error) {
+          client?.release(true)
+          const { code, message } = failureOf(error, host) as { code?: string; message?: string }
           // A wrong password or database is the same on every host.
-          if (!isOfHost(error)) throw error
+          if (!OF_HOST.has(code)) throw error
+          // The server was replaced since this connection was used last: that says nothing about new ones.
+          if (client && admitted.has(client)) continue
           failure = error
+          takesNoWrites ||= isStandby(error)
+          refusals.set(host, message ?? '')
         }
-        client?.release(true)
+        tries += 1
         moveOn(from)
       }
-      throw failure
+      throw takesNoWrites ? noPrimary([...refusals.values()]) : failure
     },
   }
 }
 
-const isOfHost = (error: unknown): boolean => {
-  const { code } = failureOf(error, 'host') as { code?: string }
-  return code === 'STORE_UNREACHABLE' || code === 'STORE_TLS'
-}
+const noPrimary = (refusals: readonly string[]): EverytickError =>
+  new EverytickError('STORE_UNREACHABLE', `no host of the address is a primary that answers: ${refusals.join('; ')}`, {
+    hint: 'Everytick writes, and a standby takes no writes: add the address of the primary, or look after its failover',
+  })
+
+const OF_HOST: ReadonlySet<string | undefined> = new Set(['STORE_STANDBY', 'STORE_UNREACHABLE', 'STORE_TLS'])
