@@ -1,4 +1,5 @@
 /** The catalogue of error codes and the one error class that carries them; what went wrong is decided where it is thrown. */
+import { jsonText, printable } from './printable.ts'
 
 /** Every code Everytick can throw, with the sentence that `docs/reference/errors.md` explains. Codes are API: never renamed. */
 export const ERROR_CODES = {
@@ -70,6 +71,7 @@ export interface ErrorDetails {
   readonly cause?: unknown
 }
 
+/** Messages and hints quote what was given, and are written to terminals and logs by people's own code. */
 export class EverytickError extends Error {
   override readonly name = 'EverytickError'
   readonly code: ErrorCode
@@ -78,9 +80,9 @@ export class EverytickError extends Error {
   readonly span: Span | undefined
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    super(printable(message), details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code
-    this.hint = details.hint
+    this.hint = details.hint === undefined ? undefined : printable(details.hint)
     this.source = details.source
     this.span = details.span
   }
@@ -93,7 +95,7 @@ export class EverytickError extends Error {
 
 /** A value that was refused, as a message may show it: short, on one line, and without trusting it. */
 export function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
+  if (typeof value === 'string') return jsonText(value.length > 60 ? `${value.slice(0, 60)}…` : value)
   if (typeof value === 'function') return 'a function'
   if (value === null || typeof value !== 'object') return String(value)
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid Date' : 'a Date'

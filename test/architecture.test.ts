@@ -45,6 +45,7 @@ const ROOT_FILES: Record<string, string> = {
   'errors.ts': 'errors',
   'did-you-mean.ts': 'errors',
   'json.ts': 'errors',
+  'printable.ts': 'errors',
   'scheduler.ts': 'scheduler',
   'options.ts': 'scheduler',
   'job.ts': 'scheduler',

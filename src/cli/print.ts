@@ -1,9 +1,9 @@
 /** How data becomes text: tables for a terminal, tab-separated rows for a pipe, JSON for programs; what to print is each command's choice. */
 import picocolors from 'picocolors'
-import { printable } from '../observe/printable.ts'
+import { printable } from '../printable.ts'
 import type { Surroundings } from './config.ts'
 
-export { jsonText, printable } from '../observe/printable.ts'
+export { jsonText, printable } from '../printable.ts'
 
 type Colours = ReturnType<typeof picocolors.createColors>
 

@@ -2,6 +2,7 @@
 import { isLogged, type LogFormat, logLine } from '../observe/log-text.ts'
 import type { Logger, LogLevel } from '../observe/logger.ts'
 import { readChoice } from '../options.ts'
+import { escapingLogger } from '../scheduler/loggers.ts'
 import { systemClock } from '../time/clock.ts'
 
 export interface LogOptions {
@@ -32,16 +33,12 @@ export function readLog({ logFormat, logLevel }: LogOptions): ServiceLog {
 }
 
 /** Warnings and errors to standard error, as on the console. */
-function streamLogger(format: LogFormat, least: LogLevel): Logger {
-  const log =
-    (level: LogLevel) =>
-    (message: string, data?: unknown): void => {
-      if (!isLogged(level, least)) return
-      const stream = isLogged(level, 'warn') ? process.stderr : process.stdout
-      stream.write(`${logLine({ at: systemClock.now(), level, message, data }, format)}\n`)
-    }
-  return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
-}
+const streamLogger = (format: LogFormat, least: LogLevel): Logger =>
+  escapingLogger((level, message, data) => {
+    if (!isLogged(level, least)) return
+    const stream = isLogged(level, 'warn') ? process.stderr : process.stdout
+    stream.write(`${logLine({ at: systemClock.now(), level, message, data }, format)}\n`)
+  })
 
 export interface Announcement {
   /** For people: some lines. */

@@ -14,13 +14,14 @@ export interface StorableLine {
 
 /** Read at once, since the handler may go on to change what it handed over. */
 export function storableLine(message: unknown, data: unknown): StorableLine {
-  const words = cut(textOf(message))
+  const words = cut(messageText(message))
   const text = data === undefined ? 'null' : dataText(data)
   const bytes = Buffer.byteLength(words) + (text === 'null' ? 0 : Buffer.byteLength(text))
   return { message: words, data: text === 'null' ? null : (JSON.parse(text) as Json), bytes }
 }
 
-function textOf(message: unknown): string {
+/** Handlers in JavaScript may log anything. */
+export function messageText(message: unknown): string {
   try {
     return String(message)
   } catch {

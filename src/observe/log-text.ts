@@ -1,6 +1,7 @@
 /** Writes one log entry as one line, for people or as JSON; pure. Data is never a format string, and cannot break the line. */
+
+import { jsonText, printable } from '../printable.ts'
 import type { LogLevel } from './logger.ts'
-import { jsonText, printable } from './printable.ts'
 
 export interface LogEntry {
   readonly at: number

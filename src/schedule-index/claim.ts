@@ -1,4 +1,5 @@
 /** One claim as it goes: which of the rows read are claimed, which are set aside, where each goes, and when enough was read. */
+import { printable } from '../printable.ts'
 import { advanced } from './advance.ts'
 import {
   type BadRow,
@@ -66,5 +67,5 @@ export function startClaim(now: number, limit: number): Claim {
 }
 
 function logBadRow({ row, error }: BadRow): void {
-  console.warn(`schedule_index: "${row.key}" of user "${row.userId}" never fires: ${error.message}`)
+  console.warn(printable(`schedule_index: "${row.key}" of user "${row.userId}" never fires: ${error.message}`))
 }

@@ -1,5 +1,6 @@
 /** Mirrors the schedules of a user's own storage into an index: which change writes which row. The storage stays the source of truth. */
 import { EverytickError, shown } from '../errors.ts'
+import { logMessage } from '../printable.ts'
 import { systemClock } from '../time/clock.ts'
 import { nextFireAfter } from './advance.ts'
 import { readIdentity, type ScheduleIndex, type ScheduleIndexRow, type WarningLog } from './contract.ts'
@@ -137,7 +138,8 @@ function mirrorInto(
     } catch (error) {
       if (!(error instanceof EverytickError)) throw error
       const { userId, key } = timing
-      log.warn(`schedule_index: "${key}" of user "${userId}" is not mirrored and does not fire: ${error.message}`)
+      const message = `schedule_index: "${key}" of user "${userId}" is not mirrored and does not fire: ${error.message}`
+      log.warn(logMessage(message))
       return null
     }
   }

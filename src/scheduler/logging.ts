@@ -1,24 +1,8 @@
-/** Chooses which facts become log lines, and where lines go when the user named no logger; listeners are `events.ts`. */
+/** Chooses which facts become log lines; where lines go is `loggers.ts`, listeners are `events.ts`. */
 import type { FailureLine } from '../observe/error-throttle.ts'
 import type { Fact } from '../observe/fact.ts'
-import { logLine } from '../observe/log-text.ts'
-import type { Logger, LogLevel } from '../observe/logger.ts'
+import type { LogLevel } from '../observe/logger.ts'
 import type { Run } from '../run/run.ts'
-import { systemClock } from '../time/clock.ts'
-
-const print =
-  (level: LogLevel) =>
-  (message: string, data?: unknown): void =>
-    // One argument, so that nothing in it is taken for a format.
-    console[level](logLine({ at: systemClock.now(), level, message, data }, 'text'))
-
-/** Everything but `debug`, on the console, one line each. */
-export const consoleLogger: Logger = Object.freeze({
-  debug: () => {},
-  info: print('info'),
-  warn: print('warn'),
-  error: print('error'),
-})
 
 type Failure = Extract<Fact, { kind: 'engine.error' }>
 

@@ -25,7 +25,7 @@ import {
 } from '../schedule-definition.ts'
 import type { Retention } from '../store/contract/upkeep.ts'
 import { ForeignJobs } from './foreign-jobs.ts'
-import { consoleLogger } from './logging.ts'
+import { consoleLogger, safeLogger } from './loggers.ts'
 import { type QueueOption, readConcurrency, readQueues } from './read-queues.ts'
 
 export interface EverytickOptions {
@@ -185,7 +185,7 @@ function readLogger(logger: Logger): Logger {
   for (const level of ['debug', 'info', 'warn', 'error'] as const) {
     if (typeof logger?.[level] !== 'function') throw refused(`logger has no function ${level}`)
   }
-  return logger
+  return safeLogger(logger)
 }
 
 export function readRetention(retention: RetentionOptions): Retention {

@@ -2,8 +2,8 @@
 import type { RunName } from '../engine/current-run.ts'
 import type { Uncaught } from '../engine/interruption.ts'
 import { runError } from '../engine/run-error.ts'
-import { printable } from '../observe/printable.ts'
 import { frameLines } from '../observe/stack-frames.ts'
+import { printable } from '../printable.ts'
 
 export interface Surroundings {
   /** The run whose code threw, also when it has ended; null when that is not known. */

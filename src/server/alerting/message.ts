@@ -1,5 +1,6 @@
 /** What a channel is told, and in which words: one alert, or many at once; how the words travel is each channel's own matter. */
 import type { Alert, AlertEvent } from '../../observe/alert.ts'
+import { printable } from '../../printable.ts'
 
 /** Of an alert, what goes out: as it was when the event happened. */
 export type ToldAlert = Pick<
@@ -40,7 +41,8 @@ const EVENTS: Readonly<Record<Message['event'], string>> = {
 /** Lines of a digest; the rest is counted. */
 const MAX_LINES = 30
 
-export const headline = ({ event, alert }: Message): string => `[${alert.severity}] ${EVENTS[event]}: ${alert.title}`
+export const headline = ({ event, alert }: Message): string =>
+  printable(`[${alert.severity}] ${EVENTS[event]}: ${alert.title}`)
 
 export function subjectOf({ messages }: Outgoing): string {
   const [first] = messages
@@ -56,7 +58,11 @@ export function linesOf({ messages }: Outgoing): string[] {
 
 function detailsOf({ alert }: Message): string[] {
   const values = Object.entries(alert.values).filter(([, value]) => value !== null)
-  return [...values.map(([name, value]) => `${name}: ${value}`), `since: ${iso(alert.openedAt)}`, `alert: ${alert.id}`]
+  return [
+    ...values.map(([name, value]) => printable(`${name}: ${value}`)),
+    `since: ${iso(alert.openedAt)}`,
+    `alert: ${alert.id}`,
+  ]
 }
 
 /** As JSON, for programs; instants as text. */

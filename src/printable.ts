@@ -7,6 +7,9 @@ const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu
 export const printable = (text: string): string =>
   text.replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
 
+/** The same for text that a logger may take for a format: no `%` in it stands before what a format would replace. */
+export const logMessage = (text: string): string => printable(text).replace(/%(?=[a-z%])/gi, '\\u{25}')
+
 /** One line of JSON that is also safe to show: JSON itself lets C1 controls and direction marks through raw. */
 export const jsonText = (value: unknown): string =>
   JSON.stringify(value).replace(UNPRINTABLE, (character) =>
