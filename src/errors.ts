@@ -51,6 +51,7 @@ export const ERROR_CODES = {
   STORE_UNUSABLE: 'this is no database that can be used: another kind of file, damaged, or changed by hand',
   STORE_URL_INVALID: 'the address of the store cannot be read',
   TARGET_REFUSED: 'an address or a header of a target is not allowed',
+  TIMING_EXPENSIVE: 'finding the next occurrences of a timing takes too many steps',
   TIMING_STUCK: 'a timing answered an occurrence that is not after the one asked from',
   TIMEZONE_UNKNOWN: 'the time zone is not an IANA name',
   UNCAUGHT_ERROR: 'an error that no code caught ended the worker process',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { TimingSpec } from '../schedule/schedule.ts'
+import { allSteps } from '../time/steps.ts'
 import { type ClockChange, findingClockChanges } from './clock-changes.ts'
-import { allSteps } from './steps.ts'
 import type { TimingClass } from './timing-class.ts'
 
 const FROM = Date.parse('2027-01-01T00:00:00Z')

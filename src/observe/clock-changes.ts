@@ -5,7 +5,7 @@ import { readCron } from '../schedule/cron-expression.ts'
 import { seedOf, type TimingSpec, timingOf } from '../schedule/schedule.ts'
 import { segmentAt, type TimeZone, timeZone } from '../schedule/time-zone.ts'
 import { wallPattern } from '../schedule/wall-pattern.ts'
-import type { Steps } from './steps.ts'
+import type { Steps } from '../time/steps.ts'
 import { type PlainRule, partsOf, readable, rulesOf, type TimingClass } from './timing-class.ts'
 
 /**

@@ -1,8 +1,8 @@
 /** Counts the fires to come, bucket by bucket, for classes of schedules; where the classes come from, and how long an answer is kept, is the caller's matter. */
 import { EverytickError } from '../errors.ts'
 import { seedOf } from '../schedule/schedule.ts'
+import { allSteps, type Steps } from '../time/steps.ts'
 import { type Alike, addFires, type ForecastSpan, type Put } from './fires-per-bucket.ts'
-import { allSteps, type Steps } from './steps.ts'
 import { partsOf, readable, type TimingClass, usesName, withinMinute } from './timing-class.ts'
 
 export type { ForecastSpan } from './fires-per-bucket.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Jitter, TimingSpec } from '../schedule/schedule.ts'
+import { allSteps } from '../time/steps.ts'
 import { findingHerds, type Herd, type HerdOptions } from './herds.ts'
-import { allSteps } from './steps.ts'
 import type { TimingClass } from './timing-class.ts'
 
 const FROM = Date.parse('2027-01-01T00:00:00Z')

@@ -3,8 +3,8 @@
 import { seedOf } from '../schedule/schedule.ts'
 import { type Slots, slotsOf } from '../schedule/slots.ts'
 import { formatDuration } from '../time/duration.ts'
+import type { Steps } from '../time/steps.ts'
 import { type ForecastBucket, forecasting } from './forecast.ts'
-import type { Steps } from './steps.ts'
 import { partsOf, readable, type TimingClass, withinMinute } from './timing-class.ts'
 
 export interface HerdOptions {

@@ -5,8 +5,8 @@ import { type DueSchedule, GRACE_MS, type Plan, plan } from '../plan/plan.ts'
 import { DEFAULT_RETRY, type RetryPolicy } from '../run/retry.ts'
 import { type CatchUpPolicy, type FiringPolicy, seedOf, type TimingSpec } from '../schedule/schedule.ts'
 import { type Slots, slotsOf } from '../schedule/slots.ts'
+import { allSteps, type Steps } from '../time/steps.ts'
 import { createRuns, type SimulatedRun, type SimulatedRuns } from './simulated-runs.ts'
-import { allSteps, type Steps } from './steps.ts'
 
 export interface SimulatedSchedule {
   readonly workspace: string

@@ -11,6 +11,7 @@ import { createKeys } from './keys.ts'
 import { createKnownJobs } from './known-jobs.ts'
 import type { NodeEnv } from './mounted.ts'
 import { openApiDocument } from './openapi.ts'
+import { ruleOf } from './operation-rules.ts'
 import { operating } from './operations/operating.ts'
 import { overviewPage } from './overview-page.ts'
 import type { Parts } from './parts.ts'
@@ -53,6 +54,7 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
   const signIn = createSignIn(parts)
   const base = `${settings.basePath}${API}`
   const routes = routesOf(parts, signIn)
+  for (const { operation } of routes) ruleOf(operation)
   const gates: Gates = { authenticate: authenticator(parts, core.clock), throttle: throttle(core.clock, settings.rate) }
   const hono = new Hono<{ Bindings: NodeEnv }>()
   for (const route of routes) {

@@ -4,12 +4,14 @@ import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import { EverytickError } from '../errors.ts'
 import type { Json } from '../json.ts'
+import { searchBudget } from '../schedule/search-budget.ts'
 import { translated } from './aliases.ts'
 import { type Authenticate, tooMany } from './authenticate.ts'
 import { readBody } from './body.ts'
 import { type Begun, begin } from './idempotency.ts'
 import type { KeptAnswer } from './idempotency-verdict.ts'
 import type { Operation } from './operation.ts'
+import { searchStepsOf } from './operation-rules.ts'
 import type { Parts } from './parts.ts'
 import { readPathParams } from './path-params.ts'
 import { callerOf, mayDo, type Principal } from './principal.ts'
@@ -118,7 +120,8 @@ async function admitted(
   if (body === undefined && operation.body) refuseNoBody(operation.body)
   const read = operation.body && validated(operation.body, inOurs(operation.body, body ?? {}, ''))
   const known = { params, query, body: read, notes, principal: who, request, requestId, address, base }
-  return { ...known, newId: parts.core.newId(), interrupted: null } as unknown as Asked
+  const budget = searchBudget(searchStepsOf(operation))
+  return { ...known, newId: parts.core.newId(), interrupted: null, budget } as unknown as Asked
 }
 
 function refuseScope({ scope, reach, id }: Operation, principal: Principal | null): void {

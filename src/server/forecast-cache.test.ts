@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { createForecastCache, inSteps } from './forecast-cache.ts'
+import { inSteps } from '../time/in-steps.ts'
+import { createForecastCache } from './forecast-cache.ts'
 
 /** Work that ends when the test says so. */
 function work() {

@@ -1,6 +1,4 @@
 /** Keeps computed answers for a minute and renews them in the background, one computation at a time; what is computed is the caller's matter. */
-import { setImmediate as turn } from 'node:timers/promises'
-import type { Steps } from '../observe/steps.ts'
 import type { Clock } from '../time/clock.ts'
 import { Refusal } from './problem.ts'
 
@@ -65,21 +63,5 @@ export function createForecastCache(clock: Clock): ForecastCache {
       if (ageMs >= FRESH_MS && underWay.size < MAX_WAITING) renew(name, compute).catch(() => {})
       return made as Made<Value>
     },
-  }
-}
-
-/** How long others may have to wait for a step. */
-const STEP_MS = 8
-const MAX_STEPS = 200
-
-/** Carries out work that comes in small steps, and lets others work in between. */
-export async function inSteps<Value>(steps: Steps<Value>, clock: Clock): Promise<Value> {
-  for (;;) {
-    const from = clock.elapsed()
-    for (let count = 0; count < MAX_STEPS && clock.elapsed() - from < STEP_MS; count++) {
-      const step = steps.next()
-      if (step.done) return step.value
-    }
-    await turn()
   }
 }

@@ -1,6 +1,7 @@
 /** Joins an operation to the function that carries it out, and says what that function is handed and answers; everything before and after it is `dispatch.ts`. */
 import type { z } from 'zod'
 import type { Json } from '../json.ts'
+import type { SearchBudget } from '../schedule/search-budget.ts'
 import type { Interrupted } from './idempotency.ts'
 import type { Operation } from './operation.ts'
 import type { Principal } from './principal.ts'
@@ -23,6 +24,8 @@ export interface Asked<O extends Operation = Operation> {
   readonly newId: string
   /** The request with the same Idempotency-Key whose server died before it answered: what it wrote may be there. */
   readonly interrupted: Interrupted | null
+  /** How much searching for occurrences this request may still cost. */
+  readonly budget: SearchBudget
 }
 
 export interface Change {
