@@ -55,13 +55,23 @@ export async function withTable<Answer>(
     if (!isTableMissing(error, dialect)) throw error
     if (create === null) throw tableMissing(error, dialect)
   }
-  try {
-    await create(scheduleIndexDdl(dialect))
-  } catch (error) {
-    // Two processes that create the table at the same time: Postgres refuses the slower one.
-    if (!isCreatedByOther(error)) throw tableMissing(error, dialect)
-  }
+  await createTable(create, dialect)
   return work()
+}
+
+/** How often a process tries again to create the table while other processes create it too. */
+const MAX_CREATIONS = 5
+
+/** Of two processes that create the table at the same time, Postgres refuses the slower one, which then finds what the other created. */
+async function createTable(create: NonNullable<CreateTable>, dialect: Dialect): Promise<void> {
+  for (let creations = 1; ; creations++) {
+    try {
+      await create(scheduleIndexDdl(dialect))
+      return
+    } catch (error) {
+      if (!isCreatedByOther(error) || creations === MAX_CREATIONS) throw tableMissing(error, dialect)
+    }
+  }
 }
 
 function isTableMissing(error: unknown, dialect: Dialect): error is Error {
@@ -70,8 +80,11 @@ function isTableMissing(error: unknown, dialect: Dialect): error is Error {
   return /no such table: (?:main\.)?schedule_index\b/.test(error.message)
 }
 
+/** A unique violation in the catalog, or a table, index or row type that is there already. */
+const CREATED_BY_OTHER: readonly unknown[] = ['23505', '42P07', '42710']
+
 const isCreatedByOther = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === '23505' || error.code === '42P07')
+  error instanceof Error && 'code' in error && CREATED_BY_OTHER.includes(error.code)
 
 function tableMissing(cause: unknown, dialect: Dialect): EverytickError {
   return new EverytickError('SCHEMA_OUTDATED', 'there is no table schedule_index', {
