@@ -23,6 +23,8 @@ export class Held {
   progress: Progress | null = null
   /** Its claim and its place in it, when the claim was made ahead. */
   ahead: { readonly claim: AheadClaim; readonly place: number } | null = null
+  /** Whether its slot stays taken until its verdict is written. */
+  staysInSlot = false
   /** What is to be written; once it is there the work is over, and there is nobody left to tell to stop. */
   verdict: Verdict | null = null
   /** Called when the verdict is written, or refused. */

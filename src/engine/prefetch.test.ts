@@ -32,4 +32,23 @@ describe('prefetch', () => {
     prefetch.ended(0, 50)
     expect(prefetch.size()).toBe(100)
   })
+
+  it.each([
+    ['no rate is known', null, 1, false],
+    ['50 slots end 400 runs in 1 ms', [400, 1], 50, true],
+    ['50 slots end 50 runs in 1 ms', [50, 1], 50, true],
+    ['50 slots end 49 runs in 1 ms', [49, 1], 50, false],
+    ['20 slots end 20 runs in 15 ms', [20, 15], 20, false],
+  ] as const)('knows whether work is quicker than a commit when %s', (_, rate, concurrency, isQuick) => {
+    const prefetch = createPrefetch()
+    if (rate) prefetch.ended(rate[0], rate[1])
+    expect(prefetch.isQuick(concurrency)).toBe(isQuick)
+  })
+
+  it('takes work for slow again as soon as it is', () => {
+    const prefetch = createPrefetch()
+    prefetch.ended(100, 0.1)
+    prefetch.ended(16, 100)
+    expect(prefetch.isQuick(1)).toBe(false)
+  })
 })

@@ -6,6 +6,13 @@ import { createGrants, type Held } from './grants.ts'
 import { createWorker, type Worker } from './worker.ts'
 
 const LEASE = 10_000
+const RETRIED = { retry: { attempts: 5 } } as unknown as Run['policy']
+const ONCE = { delivery: 'at_most_once' } as Run['policy']
+/** The work ends, and the store has its verdict. */
+const end = (held: Held, { slots }: Worker, at = 0): void => {
+  slots.ended(held, at)
+  slots.settled(held)
+}
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 interface Setting {
@@ -13,6 +20,7 @@ interface Setting {
   readonly concurrency: number
   /** What is done with a run that is begun. */
   readonly work?: (held: Held, worker: Worker) => void
+  readonly policy?: Run['policy']
   /** What each look at the clock adds to it. */
   readonly tickMs?: number
   readonly nextDueInMs?: number
@@ -20,14 +28,23 @@ interface Setting {
 }
 
 /** A worker on a store that has so many runs due, and nothing else. */
-function working({ due, concurrency, work = () => {}, tickMs = 0, nextDueInMs, elapsed: given }: Setting) {
+function working({
+  due,
+  concurrency,
+  work = () => {},
+  policy = RETRIED,
+  tickMs = 0,
+  nextDueInMs,
+  elapsed: given,
+}: Setting) {
   const asked: number[] = []
   let [left, elapsed, wakes] = [due, 0, 0]
   const claim = async ({ wanted }: ClaimRequest) => {
     const runs: Run[] = []
     for (const { queue, limit } of wanted) {
       asked.push(limit)
-      for (let n = Math.min(limit, left); n > 0; n--) runs.push({ id: String(left--), queue } as Run)
+      for (let n = Math.min(limit, left); n > 0; n--)
+        runs.push({ id: String(left--), queue, attempt: 1, policy } as Run)
     }
     return { now: 0, runs, nextDueAt: nextDueInMs ?? null, turns: {} }
   }
@@ -85,7 +102,7 @@ describe('a run that cannot be tried again', () => {
         },
       } as unknown as ClaimStore,
       clock: { now: () => 0, elapsed: () => 0 },
-      grants: createGrants(),
+      grants: { ...createGrants(), remove: () => {} },
       begun: createBegunCounts({ elapsed: () => 0 }),
       onError: (error) => errors.push(error),
       onRecovery: () => recoveries++,
@@ -99,7 +116,7 @@ describe('a run that cannot be tried again', () => {
     })
     await worker.pass()
     expect(begun).toEqual(['a'])
-    worker.slots.ended({ run: runs[0], startedAt: 0 } as unknown as Held, 0)
+    end({ run: runs[0], startedAt: 0 } as unknown as Held, worker)
     await turn()
     expect([begun, errors.length, recoveries]).toEqual([['a'], 1, 0])
     isAway = false
@@ -109,18 +126,16 @@ describe('a run that cannot be tried again', () => {
   })
 })
 
-const endAtOnce = (held: Held, { slots }: Worker): void => slots.ended(held, 0)
-
 describe('a worker', () => {
   it('does not pile up on the stack what ends as soon as it is begun', async () => {
-    const { worker, begun } = working({ due: 30_000, concurrency: 30_000, work: endAtOnce })
+    const { worker, begun } = working({ due: 30_000, concurrency: 30_000, work: end })
     await worker.pass()
     while (begun.length < 30_000) await turn()
     expect({ begun: begun.length, busy: worker.busy }).toEqual({ begun: 30_000, busy: 0 })
   })
 
   it('lets others have their turn while it works on what never waits', async () => {
-    const { worker, begun } = working({ due: 100, concurrency: 100, work: endAtOnce, tickMs: 1 })
+    const { worker, begun } = working({ due: 100, concurrency: 100, work: end, tickMs: 1 })
     await worker.pass()
     expect(begun.length).toBeLessThan(100)
     while (begun.length < 100) await turn()
@@ -130,8 +145,28 @@ describe('a worker', () => {
     const { worker, begun } = working({ due: 20, concurrency: 3 })
     await worker.pass()
     expect(begun).toHaveLength(3)
-    worker.slots.ended(begun[0]!, 0)
+    end(begun[0]!, worker)
     expect({ begun: begun.length, busy: worker.busy }).toEqual({ begun: 4, busy: 3 })
+  })
+
+  it('keeps the slot of a run taken until the store has its verdict', async () => {
+    const { worker, begun } = working({ due: 20, concurrency: 3 })
+    await worker.pass()
+    for (const held of begun.slice()) worker.slots.ended(held, 5)
+    expect(begun).toHaveLength(3)
+    worker.slots.settled(begun[1]!)
+    expect(begun).toHaveLength(4)
+  })
+
+  it.each([
+    // The first fifteen of twenty show how quick the work is.
+    ['at once when the work is quicker than a commit', RETRIED, 25],
+    ['after its verdict, however quick the work is, when it cannot be tried again', ONCE, 20],
+  ])('frees the slot of a run %s', async (_, policy, begins) => {
+    const { worker, begun } = working({ due: 40, concurrency: 20, policy })
+    await worker.pass()
+    for (const held of begun.slice()) worker.slots.ended(held, 0.5)
+    expect(begun).toHaveLength(begins)
   })
 
   it('asks for more when half of what it may hold is free, and not for every slot', async () => {
@@ -139,9 +174,9 @@ describe('a worker', () => {
     await worker.pass()
     expect(await worker.pass()).toBe(Number.POSITIVE_INFINITY)
     // At a rate at which ten are ahead by a tenth of a second.
-    for (let n = 0; n < 9; n++) worker.slots.ended(begun[n]!, 10 * (n + 1))
+    for (let n = 0; n < 9; n++) end(begun[n]!, worker, 10 * (n + 1))
     expect({ asked, wakes: wakes() }).toEqual({ asked: [20], wakes: 0 })
-    worker.slots.ended(begun[9]!, 100)
+    end(begun[9]!, worker, 100)
     expect(wakes()).toBe(1)
     await worker.pass()
     expect(asked).toEqual([20, 10])
@@ -149,7 +184,7 @@ describe('a worker', () => {
 
   it('knows how fast its work is by the first of it, however long it waited for more', async () => {
     let elapsed = 0
-    const { worker, asked, begun } = working({ due: 1000, concurrency: 10, work: endAtOnce, elapsed: () => elapsed })
+    const { worker, asked, begun } = working({ due: 1000, concurrency: 10, work: end, elapsed: () => elapsed })
     await worker.pass()
     while (begun.length < 20) await turn()
     elapsed += 5000
@@ -158,7 +193,7 @@ describe('a worker', () => {
   })
 
   it('asks once for a claim, however many end meanwhile', async () => {
-    const { worker, begun, wakes } = working({ due: 1000, concurrency: 10, work: endAtOnce })
+    const { worker, begun, wakes } = working({ due: 1000, concurrency: 10, work: end })
     await worker.pass()
     while (begun.length < 20) await turn()
     expect(wakes()).toBe(1)
@@ -168,7 +203,7 @@ describe('a worker', () => {
     const { worker, begun } = working({ due: 5, concurrency: 2 })
     await worker.pass()
     expect(worker.close()).toHaveLength(3)
-    worker.slots.ended(begun[0]!, 0)
+    end(begun[0]!, worker)
     expect(begun).toHaveLength(2)
   })
 

@@ -77,13 +77,16 @@ export interface Worker {
 interface Queue {
   readonly name: string
   readonly concurrency: number
-  /** None where others wait for what this process would only hold. */
-  readonly prefetch: Prefetch | null
+  readonly prefetch: Prefetch
+  /** Not where other processes wait for what this one would only hold. */
+  readonly claimsAhead: boolean
   readonly turns: Turns
   /** What is held and not begun; those before `first` are. */
   buffer: Held[]
   first: number
   running: number
+  /** Ended, with slots that stay taken until the store has their verdicts. */
+  unsettled: number
   /** Whether slots are being filled right now; a run that ends meanwhile need not do so. */
   filling: boolean
   /** Whether the store is being told which runs begin next, because they cannot be tried again. */
@@ -109,11 +112,13 @@ export function createWorker(options: WorkerOptions): Worker {
     queues.set(name, {
       name,
       concurrency,
-      prefetch: isLimited(limits) ? null : createPrefetch(),
+      prefetch: createPrefetch(),
+      claimsAhead: !isLimited(limits),
       turns: createTurns(),
       buffer: [],
       first: 0,
       running: 0,
+      unsettled: 0,
       filling: false,
       announcing: false,
       freed: false,
@@ -128,10 +133,12 @@ export function createWorker(options: WorkerOptions): Worker {
   const limited = Object.values(options.queues).some(({ limits }) => isLimited(limits))
 
   const buffered = (queue: Queue): number => queue.buffer.length - queue.first
-  const capacity = (queue: Queue): number => queue.concurrency + (queue.prefetch?.size() ?? 0)
-  const room = (queue: Queue): number => Math.max(0, capacity(queue) - queue.running - buffered(queue))
+  const free = (queue: Queue): number => queue.concurrency - queue.running - queue.unsettled
+  const capacity = (queue: Queue): number => queue.concurrency + (queue.claimsAhead ? queue.prefetch.size() : 0)
+  const room = (queue: Queue): number =>
+    Math.max(0, capacity(queue) - queue.running - queue.unsettled - buffered(queue))
   /** What is buffered begins before what the next claim brings. */
-  const startable = (queue: Queue): number => Math.max(0, queue.concurrency - queue.running - buffered(queue))
+  const startable = (queue: Queue): number => Math.max(0, free(queue) - buffered(queue))
   /** Asking again for every free slot would be one round trip each; half a buffer is worth one. */
   const isWorthAsking = (queue: Queue): boolean => buffered(queue) === 0 || room(queue) * 2 >= capacity(queue)
 
@@ -141,7 +148,7 @@ export function createWorker(options: WorkerOptions): Worker {
     queue.filling = true
     const until = clock.elapsed() + SLICE_MS
     let now = 0
-    while (open && now < until && queue.running < queue.concurrency && buffered(queue) > 0) {
+    while (open && now < until && free(queue) > 0 && buffered(queue) > 0) {
       const held = queue.buffer[queue.first]!
       if (mustAnnounce(held)) {
         void announce(queue, held)
@@ -154,7 +161,7 @@ export function createWorker(options: WorkerOptions): Worker {
       if (askWhenWorth(queue)) break
     }
     queue.filling = false
-    if (open && !queue.announcing && queue.running < queue.concurrency && buffered(queue) > 0) setImmediate(fill, queue)
+    if (open && !queue.announcing && free(queue) > 0 && buffered(queue) > 0) setImmediate(fill, queue)
   }
 
   /** A run whose lost attempt could not be followed by another begins only when the store counts it as begun. */
@@ -166,7 +173,7 @@ export function createWorker(options: WorkerOptions): Worker {
     if (queue.announcing || ahead === null) return
     queue.announcing = true
     const { claimId, size } = ahead.claim
-    const count = Math.min(size, ahead.place + queue.concurrency - queue.running)
+    const count = Math.min(size, ahead.place + free(queue))
     try {
       await claims.renew(leaseMs, [], [{ claimId, count }])
       begun.reported([{ claimId, count }])
@@ -213,20 +220,37 @@ export function createWorker(options: WorkerOptions): Worker {
     options.attempt(held)
   }
 
+  /**
+   * A process that is killed leaves no more than its concurrency of runs to be repeated, or recorded as failed though they ended: a slot stays
+   * taken until the store has the verdict. Only work that is quicker than the store, and may be repeated, does not wait for it.
+   */
+  const staysInSlot = (queue: Queue, { run }: Held): boolean =>
+    !queue.prefetch.isQuick(queue.concurrency) || isLastAttempt(run)
+
+  const freed = (queue: Queue): void => {
+    queue.freed = true
+    if (queue.filling) return
+    fill(queue)
+    askWhenWorth(queue)
+  }
+
   const slots: Slots = {
     ended(held, at) {
       const queue = queues.get(held.run.queue)!
       queue.running--
-      queue.freed = true
       measure(queue, at)
-      if (queue.filling) return
-      fill(queue)
-      askWhenWorth(queue)
+      held.staysInSlot = staysInSlot(queue, held)
+      if (held.staysInSlot) queue.unsettled++
+      else freed(queue)
     },
     // The lease is renewed until the verdict is written, which may take a while when the database is away.
     settled(held) {
       grants.remove(held)
       if (unwritten-- === MAX_UNWRITTEN) options.wake()
+      if (!held.staysInSlot) return
+      const queue = queues.get(held.run.queue)!
+      queue.unsettled--
+      freed(queue)
     },
   }
 
@@ -236,7 +260,7 @@ export function createWorker(options: WorkerOptions): Worker {
     queue.busyMs += now - queue.since
     queue.since = now
     if (queue.busyMs < RATE_MS && queue.ended < RATE_RUNS) return
-    queue.prefetch?.ended(queue.ended, queue.busyMs)
+    queue.prefetch.ended(queue.ended, queue.busyMs)
     queue.ended = 0
     queue.busyMs = 0
   }
