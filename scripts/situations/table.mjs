@@ -248,7 +248,7 @@ export const SITUATIONS = [
     stays: ['missed'],
     rules: [],
     exits: [0, 0],
-    doctor: { exit: 5, says: { planner: 'wrong', queues: 'wrong' } },
+    doctor: { exit: 5, says: { planner: 'wrong', queues: 'wrong', watch: 'warning' } },
     metrics: [during('serve', 'up', '=', 0), during('worker', 'up', '=', 0)],
     lines: [line('serve', 'warn', /occurrences were recorded as missed/)],
     prometheus: ['EverytickAbsent', 'EverytickProcessDown'],

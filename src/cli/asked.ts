@@ -1,6 +1,7 @@
 /** Waits until somebody asks the program to end: Ctrl-C, SIGTERM, or a time that is over; a second signal ends the process at once. */
 import { systemClock } from '../time/clock.ts'
 import { systemTimers } from '../time/timers.ts'
+import { sayLast } from './last-word.ts'
 
 /** npm passes a Ctrl-C on to a program that the terminal has already told, so that one key press arrives twice. */
 const ONE_PRESS_MS = 500
@@ -21,7 +22,10 @@ export function asked(seconds?: number, onAsked: () => void = () => {}): Promise
           firstAt = systemClock.elapsed()
           end()
         } else if (systemClock.elapsed() - firstAt > ONE_PRESS_MS) {
-          process.stderr.write(`everytick: a second ${signal}: the process exits now, without waiting for its runs\n`)
+          sayLast({
+            level: 'warn',
+            message: `a second ${signal}: the process exits now, without waiting for its runs`,
+          })
           process.exit(EXIT_CODES[signal])
         }
       })

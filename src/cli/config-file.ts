@@ -7,7 +7,7 @@ import { isJob, type Job } from '../job.ts'
 import { type DeclaredSchedule, readSchedule, type ScheduleOptions } from '../schedule-definition.ts'
 import { coreOf } from '../scheduler/core.ts'
 import type { Config } from '../scheduler/define-config.ts'
-import type { EverytickOptions } from '../scheduler/settings.ts'
+import { checkOptionNames, type EverytickOptions } from '../scheduler/settings.ts'
 import type { Everytick } from '../scheduler.ts'
 import { UsageError } from './usage-error.ts'
 import { importUserModule } from './user-module.ts'
@@ -81,6 +81,7 @@ async function readConfig(path: string): Promise<LoadedConfig> {
 function readOptions(said: unknown, path: string): LoadedConfig['options'] {
   if (typeof said !== 'object' || said === null || Array.isArray(said))
     throw new UsageError(`${nameOf(path)}: the configuration is an object, not ${shown(said)}`)
+  inFile(path, () => checkOptionNames(said))
   const { schedules, ...options } = said as Config
   if (schedules === undefined) return options
   if (!Array.isArray(schedules)) throw new UsageError(`${nameOf(path)}: schedules is a list, not ${shown(schedules)}`)

@@ -1,4 +1,5 @@
 /** Ends the process after its last word: once its output is written, and by force when the user's code keeps it alive; the exit code is the caller's. */
+import { sayLast } from './last-word.ts'
 import { openResourcesText } from './open-resources.ts'
 
 /** For handles that are closing. A process that nothing keeps alive ends by itself before. */
@@ -25,10 +26,12 @@ export async function leave(atStart: readonly string[]): Promise<void> {
   // Without a reference: it rings only in a process that something else keeps alive.
   setTimeout(() => {
     const open = openResourcesText(process.getActiveResourcesInfo(), atStart)
-    process.stderr.write(
-      `everytick: still open when the work was over: ${open}. The process exits all the same. ` +
-        'Close it in your code when the app stops, or call unref() on it.\n',
-    )
+    sayLast({
+      level: 'warn',
+      message:
+        `still open when the work was over: ${open}. The process exits all the same. ` +
+        'Close it in your code when the app stops, or call unref() on it.',
+    })
     void outputWritten().then(() => process.exit())
   }, GRACE_MS).unref()
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The process around the command line: arguments in, text and exit code out; what a command does is under commands/. */
 import { ownVersion, surroundings } from './config.ts'
+import { isLogJson } from './last-word.ts'
 import { leave, openNow } from './leave.ts'
 import { createProgram, isHelpShown, isVersionQuestion } from './program.ts'
 
@@ -27,14 +28,16 @@ async function run(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (isVersionQuestion(error)) return printVersion()
     if (isHelpShown(error)) return 0
-    const [{ problemJson, problemOf, problemText, withHelp }, { calledCommand }] = await Promise.all([
+    const [{ problemEntry, problemJson, problemOf, problemText, withHelp }, { calledCommand }] = await Promise.all([
       import('./problem.ts'),
       import('./called-command.ts'),
     ])
     const problem = withHelp(problemOf(error), calledCommand(program, args))
     const text = args.some((each) => each === '--json' || each.startsWith('--json='))
       ? problemJson(problem)
-      : problemText(problem, surroundings().errColours)
+      : isLogJson(args)
+        ? problemEntry(problem)
+        : problemText(problem, surroundings().errColours)
     process.stderr.write(text)
     return problem.exit
   }

@@ -2,6 +2,7 @@
 import { EverytickError, type Span } from '../errors.ts'
 import type { CalledCommand } from './called-command.ts'
 import { EXIT, exitOf } from './exit.ts'
+import { lastEntry } from './last-word.ts'
 import { coloursFor, jsonText, printable, width } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -62,6 +63,10 @@ export function withHelp(problem: Problem, { name, subcommands }: CalledCommand)
 export function problemJson({ code, message, hint, span, help }: Problem): string {
   return `${jsonText({ code, message, hint: hint ?? null, span: span ?? null, ...(help && { help }) })}\n`
 }
+
+/** Where the log of the process is JSON. */
+export const problemEntry = ({ code, message, hint, help }: Problem): string =>
+  lastEntry({ level: 'error', message, data: { code, ...(hint && { hint }), ...(help && { help }) } })
 
 /** The message, the refused text with carets under the spot, and what to do next. */
 export function problemText(problem: Problem, wantColours: boolean): string {

@@ -130,14 +130,14 @@ export function createAttempt(options: AttemptOptions, slots: Slots): (held: Hel
 
   return (held) => {
     const { run } = held
-    const now = clock.now()
-    onFact({ kind: 'run.started', run, at: now })
     const job = jobs.get(run.job)
     if (!job) {
       onFact({ kind: 'job.unknown', run, workerId })
       end(held, { kind: 'released', delayMs: UNKNOWN_JOB_REST_MS, why: 'unknown_job' })
       return
     }
+    const now = clock.now()
+    onFact({ kind: 'run.started', run, at: now })
     const ctx = new RunContext(held, now, options)
     const outcome = withinRun(run, () => (tracer ? follow(tracer, job, { held, ctx }) : begin(job, held, ctx)))
     if (outcome instanceof Promise) watch(held, outcome, watching)

@@ -26,6 +26,7 @@ const WELL: DiagnosisFacts = {
   deafChannels: [],
   failovers: [],
   alerts: { open: [], channels: 1 },
+  watch: { lookedAgoMs: 4000 },
 }
 
 const alert = { id: 'a1', severity: 'warning', title: 'Runs start late', openedAt: Date.UTC(2026, 0, 1) } as const
@@ -53,7 +54,7 @@ describe('a diagnosis', () => {
         'queues',
         'zone data',
       ],
-      ...['herds', 'quarantine', 'channels', 'alerts'],
+      ...['herds', 'quarantine', 'channels', 'watch', 'alerts'],
     ])
     expect(findings.every(({ level, fix }) => level === 'ok' && fix === null)).toBe(true)
     expect(findings.find(({ check }) => check === 'clock')!.text).toBe('clock −12 ms against the database (limit 500)')
@@ -150,6 +151,16 @@ describe('a diagnosis', () => {
       { alerts: { open: [{ ...alert, severity: 'critical' }], channels: 1 } },
       ...(['wrong', /Runs start late/, /alerts ls/] as const),
     ],
+    [
+      'alerts that no server opens',
+      { watch: { lookedAgoMs: null } },
+      ...(['warning', /no server has looked .* yet/, /everytick serve/] as const),
+    ],
+    [
+      'alerts that no server opens any more',
+      { watch: { lookedAgoMs: 185_000 } },
+      ...(['warning', /for 3m5s: alerts neither open nor end/, /everytick serve/] as const),
+    ],
   ])('complains of %s, and names what mends it', (_, facts, level, text, fix) => {
     const found = amiss(facts)
     expect(found).toMatchObject([{ level }])
@@ -165,6 +176,7 @@ describe('a diagnosis', () => {
       { ...store({ deadTuples: 60_000 }), sizes: { ...WELL.sizes!, liveRuns: 9000 } },
     ],
     ['schedulers that all plan, without a lease', planner({ lease: null })],
+    ['a server that starts again', { watch: { lookedAgoMs: 100_000 } }],
   ])('does not complain of %s', (_, facts) => {
     expect(amiss(facts)).toEqual([])
   })
@@ -176,8 +188,8 @@ describe('a diagnosis', () => {
 
   it('says which parts could not be looked at, and goes on with the others', () => {
     const gone = { store: null, planner: null, queues: null, zoneData: null, herds: null, quarantined: null }
-    const found = amiss({ ...gone, deafChannels: null, alerts: null })
-    expect(found).toHaveLength(8)
+    const found = amiss({ ...gone, deafChannels: null, alerts: null, watch: null })
+    expect(found).toHaveLength(9)
     expect(found.every(({ level, text }) => level === 'warning' && text.endsWith('could not be looked at'))).toBe(true)
   })
 

@@ -62,6 +62,8 @@ export interface DiagnosisFacts {
     /** Channels that are switched on. */
     readonly channels: number
   } | null
+  /** How long ago a server last looked for what alerts are opened for; null when none ever did. */
+  readonly watch: { readonly lookedAgoMs: number | null } | null
 }
 
 interface AlertSummary {
@@ -96,6 +98,8 @@ const OLD_SNAPSHOT_MS = 300_000
 const VERY_OLD_SNAPSHOT_MS = 3_600_000
 const MANY_DEAD = 50_000
 const DEAD_PER_LIVE = 10
+/** A server looks every 15 seconds; one that restarts is no trouble. */
+const MAX_UNWATCHED_MS = 120_000
 /** More of one kind are counted, not named. */
 const MAX_NAMED = 5
 
@@ -113,6 +117,7 @@ export function diagnose(facts: DiagnosisFacts): Finding[] {
       ? quarantineFindings(facts.quarantined, facts.sizes?.quarantined ?? 0)
       : [unknown('quarantine')]),
     ...(facts.deafChannels ? channelFindings(facts.deafChannels, facts.alerts?.channels ?? 1) : [unknown('channels')]),
+    facts.watch ? watchFinding(facts.watch.lookedAgoMs) : unknown('watch'),
     ...(facts.alerts ? alertFindings(facts.alerts.open) : [unknown('alerts')]),
   ]
 }
@@ -262,6 +267,17 @@ function channelFindings(deaf: NonNullable<DiagnosisFacts['deafChannels']>, chan
     const text = `channel ${quoted(name)} does not reach anybody${error === null ? '' : `: ${error}`}`
     return wrong('channels', text, `everytick channels test ${id}`)
   })
+}
+
+/** Without it, "no alert is open" would say nothing. */
+function watchFinding(lookedAgoMs: number | null): Finding {
+  if (lookedAgoMs !== null && lookedAgoMs <= MAX_UNWATCHED_MS)
+    return ok('watch', `a server looked for trouble ${lasting(Math.max(0, lookedAgoMs))} ago`)
+  const text =
+    lookedAgoMs === null
+      ? 'no server has looked for trouble yet: alerts do not open'
+      : `no server has looked for trouble for ${lasting(lookedAgoMs)}: alerts neither open nor end`
+  return warning('watch', text, 'everytick serve --db <address>; workers alone open no alerts')
 }
 
 function alertFindings(open: readonly AlertSummary[]): Finding[] {

@@ -80,6 +80,8 @@ export function createCounters(known: Known): Counters {
         break
       }
       case 'run.again':
+        // It never began here.
+        if (fact.reason === 'unknown_job') break
         attemptEnded(jobs.of(fact.run.job), fact.run, fact.durationMs)
         break
       case 'run.cancelled':

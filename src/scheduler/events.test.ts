@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Fact } from '../observe/fact.ts'
+import type { Run } from '../run/run.ts'
 import { eventHub } from './events.ts'
 
 const planned: Fact = { kind: 'schedule.planned', runs: 1, stale: 0 }
@@ -60,6 +61,25 @@ describe('the log of an app', () => {
       { level: 'error', message: 'planner still fails: away', data: { unlogged: 49 } },
       { level: 'error', message: 'planner still fails: away', data: { unlogged: 49 } },
       { level: 'info', message: 'planner works again', data: {} },
+    ])
+  })
+
+  it('has one line in ten seconds of runs whose job the worker does not have, and facts stay whole', () => {
+    const { lines, hub, pass } = logged()
+    let facts = 0
+    hub.onFact(() => facts++)
+    const run = { id: 'r', workspace: 'default', job: 'of-a-newer-build', attempt: 1, schedule: null } as Run
+    for (let i = 0; i <= 100; i++) {
+      hub.tell({ kind: 'job.unknown', run, workerId: 'w' })
+      pass(200)
+    }
+    expect(facts).toBe(101)
+    const message = 'job "of-a-newer-build" is not known to this worker; its run went back to the queue'
+    const about = { run: run.id, attempt: 1, workspace: 'default' }
+    expect(lines).toEqual([
+      { level: 'warn', message, data: about },
+      { level: 'warn', message, data: { ...about, unlogged: 49 } },
+      { level: 'warn', message, data: { ...about, unlogged: 49 } },
     ])
   })
 

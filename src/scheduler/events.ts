@@ -120,9 +120,17 @@ export function eventHub(logger: Logger, { clock = systemClock, logsRoutine = tr
 
   const lineFor = (fact: Fact): Line | null => {
     if (fact.kind === 'engine.recovered') return throttle.recovered(fact.where) ? recoveryLine(fact.where) : null
+    if (fact.kind === 'job.unknown') return unknownJobLine(fact)
     if (fact.kind !== 'engine.error') return logsRoutine || !ROUTINE.has(fact.kind) ? lineOf(fact) : null
     const due = throttle.failed(fact.where, clock.elapsed())
     return due && failureLine(fact, due)
+  }
+
+  /** Such a run comes back every few seconds, and there may be thousands. */
+  const unknownJobLine = (fact: Extract<Fact, { kind: 'job.unknown' }>): Line | null => {
+    const due = throttle.failed(fact.kind, clock.elapsed())
+    const line = due && lineOf(fact)
+    return line && due.kind === 'repeated' ? { ...line, data: { ...line.data, unlogged: due.unlogged } } : line
   }
 
   const count = (listener: (fact: Fact) => void, fact: Fact): void => {

@@ -4,17 +4,27 @@ import { isAlive } from '../store/contract/workers.ts'
 import type { Core } from './core.ts'
 
 const CHECK_MS = 30_000
+/** Processes of one deployment start at the same time: a planner may need so long. */
+const START_MS = 10_000
 
-/** Checks now and every half minute until the app stops; logs each change. */
+/** Checks now, again after a start, and every half minute until the app stops; logs each change. */
 export function watchPlanner({ store, settings, timers, onStop }: Core): void {
   const { logger, schedules } = settings
   let cancelTimer = (): void => {}
   let stopped = false
   let isPlanned = true
+  let isStarting = true
 
-  const check = async (): Promise<void> => {
+  /** Answers when the next check is due. */
+  const check = async (): Promise<number> => {
     const found = await hasPlanner(await store())
-    if (stopped || found === isPlanned) return
+    const waits = isStarting && !found
+    isStarting = false
+    if (waits) return START_MS
+    if (!stopped && found !== isPlanned) tell(found)
+    return CHECK_MS
+  }
+  const tell = (found: boolean): void => {
     isPlanned = found
     if (found) logger.info('a process plans now')
     else
@@ -22,15 +32,15 @@ export function watchPlanner({ store, settings, timers, onStop }: Core): void {
         hint: 'start "everytick serve", "everytick worker --plan", or app.start() without a role',
       })
   }
-  const checkAgainLater = (): void => {
-    if (!stopped) cancelTimer = timers.set(CHECK_MS, next)
+  const checkAgainIn = (ms: number): void => {
+    if (!stopped) cancelTimer = timers.set(ms, next)
   }
   // A store that is away is reported by the loops of the engine.
   let checking = Promise.resolve()
   const next = (): void => {
     checking = check()
-      .catch(() => {})
-      .then(checkAgainLater)
+      .catch(() => CHECK_MS)
+      .then(checkAgainIn)
   }
   next()
   const unsubscribe = onStop(() => {

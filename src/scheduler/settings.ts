@@ -103,8 +103,11 @@ const KEYS =
   )
 const WORKERS_MS = 3_600_000
 
+/** Also for a configuration file, before anything is asked of it. */
+export const checkOptionNames = (options: object): void => checkKeys(options, KEYS, 'everytick()')
+
 export function readSettings(options: EverytickOptions): Settings {
-  checkKeys(options, KEYS, 'everytick()')
+  checkOptionNames(options)
   const ownJobs = readJobs(options.jobs)
   const jobs = readBoolean(options.foreignJobs ?? false, 'foreignJobs') ? new ForeignJobs(ownJobs) : ownJobs
   const schedules = readSchedules(options.schedules ?? [], jobs)

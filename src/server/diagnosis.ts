@@ -32,7 +32,7 @@ export function createDiagnosis({ store: open, clock }: Pick<Core, 'store' | 'cl
     // Before anything is asked: the diagnosis itself takes several connections.
     const pool = store.upkeep.pool()
     const look = await takeLook({ store, clock, node: '' })
-    const [of, writes, sizes, planner, queues, zoneData, herds, quarantined, deafChannels, failovers, alerts] =
+    const [of, writes, sizes, planner, queues, zoneData, herds, quarantined, deafChannels, failovers, alerts, watch] =
       await Promise.all([
         known(() => storeFacts(store, pool)),
         known(() => writeFacts(store)),
@@ -45,6 +45,7 @@ export function createDiagnosis({ store: open, clock }: Pick<Core, 'store' | 'cl
         known(() => deafChannelsOf(store.documents, look.now)),
         known(() => failoverFacts(look)),
         known(() => alertFacts(store.documents)),
+        known(() => watchFacts(look)),
       ])
     const facts = {
       store: of,
@@ -59,6 +60,7 @@ export function createDiagnosis({ store: open, clock }: Pick<Core, 'store' | 'cl
       deafChannels,
       failovers,
       alerts,
+      watch,
     }
     return { now: look.now, store: store.name, facts }
   }
@@ -92,6 +94,11 @@ async function plannerFacts({ store, now, locks, workers }: Look): Promise<Diagn
     schedulers: alive.filter(({ roles }) => roles.includes('scheduler')).length,
     lagMs: first ? Math.max(0, due.now - first.nextAt) : 0,
   }
+}
+
+async function watchFacts({ now, rememberedAt }: Look): Promise<DiagnosisFacts['watch']> {
+  const at = await rememberedAt()
+  return { lookedAgoMs: at === null ? null : now - at }
 }
 
 async function failoverFacts({ store, now }: Look): Promise<NonNullable<DiagnosisFacts['failovers']>> {

@@ -40,10 +40,27 @@ describe('the address of a Postgres store', () => {
       'postgres://db/shop?prepare=false&listen=false&max=3&schema=jobs&sslmode=require',
     )
     expect({ urls, settings }).toEqual({
-      urls: ['postgres://db/shop?sslmode=require'],
+      urls: ['postgres://db/shop?sslmode=verify-full'],
       settings: { prepare: false, listen: false, max: 3, schema: 'jobs' },
     })
   })
+
+  it.each([
+    ['postgres://db/shop?sslmode=prefer', 'postgres://db/shop?sslmode=verify-full'],
+    ['postgres://db/shop?sslmode=require', 'postgres://db/shop?sslmode=verify-full'],
+    [
+      'postgres://db/shop?sslmode=verify-ca&sslrootcert=a.pem',
+      'postgres://db/shop?sslmode=verify-full&sslrootcert=a.pem',
+    ],
+    ['postgres://db/shop?sslmode=no-verify', 'postgres://db/shop?sslmode=no-verify'],
+    ['postgres://db/shop?sslmode=disable', 'postgres://db/shop?sslmode=disable'],
+    [
+      'postgres://db/shop?sslmode=require&uselibpqcompat=true',
+      'postgres://db/shop?sslmode=require&uselibpqcompat=true',
+    ],
+  ])('gives the driver for %s what it means, without its warning: %s', (text, url) =>
+    expect(readPostgresAddress(text).urls).toEqual([url]),
+  )
 
   it.each([
     ['postgres://app:s3cret@a,,b/shop', /empty host/],

@@ -51,8 +51,8 @@ export function readPostgresAddress(text: string): PostgresPlaces {
   ]
   if (max !== null && !/^[1-9]\d{0,3}$/.test(max)) throw invalid('max in the address is a whole number from 1 on')
   // An address without any of ours is the driver's as it stands.
-  const isPlain = urls.length === 1 && !OURS.some((name) => given.has(name))
-  const [first, ...others] = isPlain ? [text] : urls.map(withoutOurs)
+  const isPlain = urls.length === 1 && !isTlsAlias(given) && !OURS.some((name) => given.has(name))
+  const [first, ...others] = isPlain ? [text] : urls.map(forDriver)
   return {
     urls: [first!, ...others],
     hosts: hosts.join(','),
@@ -67,10 +67,15 @@ export function readPostgresAddress(text: string): PostgresPlaces {
 
 const OURS = ['schema', 'prepare', 'listen', 'max', 'target_session_attrs']
 
-function withoutOurs(url: URL): string {
+function forDriver(url: URL): string {
   for (const name of OURS) url.searchParams.delete(name)
+  if (isTlsAlias(url.searchParams)) url.searchParams.set('sslmode', 'verify-full')
   return url.href
 }
+
+/** Words that the driver takes for `verify-full`, and warns of on several lines between those of our log. */
+const isTlsAlias = (given: URLSearchParams): boolean =>
+  given.get('uselibpqcompat') !== 'true' && ['prefer', 'require', 'verify-ca'].includes(given.get('sslmode') ?? '')
 
 function yesOrNo(given: URLSearchParams, name: string): boolean | null {
   const text = given.get(name)

@@ -236,12 +236,27 @@ describe('a configuration', () => {
       /exports nothing that is a configuration/,
     ],
     ['a list', { 'everytick.config.mjs': 'export default []' }, 2, /the configuration is an object, not a list/],
+    [
+      'an option that there is not',
+      { 'everytick.config.mjs': "export default { stoer: 'sqlite::memory:', jobs: [] }" },
+      2,
+      /OPTION_UNKNOWN: everytick\.config\.mjs: "stoer" is not an option.*\n.*store\?/,
+    ],
     ['a module that is not there', { 'everytick.config.mjs': "import './gone.js'\nexport default {}" }, 1, /gone\.js/],
   ])('is refused for %s, with its place', async (_, files, code, words) => {
     const worker = everytick(['worker', ...MEMORY], { cwd: project(files) })
     expect(await worker.ended).toBe(code)
     expect(worker.shown()).toMatch(words)
     expect(worker.shown()).not.toContain('INTERNAL')
+  })
+
+  it('that misspells its store is refused for that, and not for naming none', async () => {
+    const cwd = project({ 'everytick.config.mjs': "export default { db: 'sqlite:./everytick.db', jobs: [] }" })
+    const all = ['schedules ls', 'sync', 'worker', 'migrate'].map((text) => everytick(text.split(' '), { cwd }))
+    for (const each of all) {
+      expect(await each.ended).toBe(2)
+      expect(each.shown()).toMatch(/OPTION_UNKNOWN: everytick\.config\.mjs: "db" is not an option/)
+    }
   })
 
   it('that was named must be there, and an app keeps its database', async () => {

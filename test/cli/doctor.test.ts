@@ -51,6 +51,8 @@ describe.each(BACKENDS)('everytick doctor on %s', (backend) => {
     ])
       expect(of(check), check).toMatchObject([{ level: 'ok' }])
     expect(of('channels')).toMatchObject([{ level: 'warning', fix: expect.stringContaining('everytick channels add') }])
+    // Without a server no alert opens.
+    expect(of('watch')).toMatchObject([{ level: backend === 'server' ? 'ok' : 'warning' }])
     expect(of('schema')[0]!.text).toMatch(/schema (\d+)\/\1$/)
     expect(of('snapshots')).toHaveLength(backend === 'postgres' ? 1 : 0)
   })

@@ -68,6 +68,40 @@ describe('the log of a process', () => {
     expect(find('stopping')).toMatchObject({ level: 'info' })
   })
 
+  it.each([
+    ['a handle that is open', 'quick', '', 0, 'warn', /^still open when the work was over: 1 timer/],
+    ['a drain that is too short', 'hung', '', 1, 'error', /did not end within 200ms \(hung\)/],
+    ['a second signal', 'hung', '1h', 143, 'warn', /^a second SIGTERM/],
+  ] as const)('as JSON holds nothing else when the process ends with %s', async (_, job, drain, code, level, text) => {
+    const cwd = project()
+    writeFileSync(
+      join(cwd, 'everytick.config.mjs'),
+      `import { defineConfig, defineJob, schedule } from 'everytick'
+      setInterval(() => {}, 1000)
+      const quick = defineJob({ name: 'quick', run(ctx) { ctx.log.info('at work') } })
+      const hung = defineJob({ name: 'hung', run(ctx) { ctx.log.info('at work'); return new Promise(() => {}) } })
+      export default defineConfig({ store: 'sqlite:./everytick.db', jobs: [quick, hung], schedules: [schedule({ key: 'a', every: '1s', job: ${job} })] })`,
+    )
+    const args = ['worker', '--plan', '--log-format', 'json', '--drain', drain || '200ms']
+    const worker = everytick(args, { cwd })
+    await worker.heard('at work')
+    worker.child.kill('SIGTERM')
+    await worker.heard('stopping')
+    const again = drain === '' ? null : setInterval(() => worker.child.kill('SIGTERM'), 700)
+    expect(await worker.ended).toBe(code)
+    if (again) clearInterval(again)
+    expect(entriesOf(worker.shown())).toContainEqual(
+      expect.objectContaining({ level, message: expect.stringMatching(text), time: expect.any(String) }),
+    )
+  })
+
+  it('as JSON says too why a process does not start', async () => {
+    const args = ['worker', '--log-format=json', '--db', 'postgres://nobody@127.0.0.1:1/none']
+    const worker = everytick(args, { cwd: project(), env: {} })
+    expect(await worker.ended).toBe(1)
+    expect(entriesOf(worker.shown()).at(-1)).toMatchObject({ level: 'error', code: 'STORE_UNREACHABLE' })
+  })
+
   it('as text is one line for each entry with time and level, whatever the data holds', async () => {
     const worker = everytick(['worker', '--plan'], { cwd: project() })
     await worker.heard(/ERROR job "fails" failed/)

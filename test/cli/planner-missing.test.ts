@@ -41,6 +41,18 @@ describe('while no process plans', () => {
     expect(planner.shown()).not.toContain('no process plans')
   })
 
+  it('a worker that starts just before the process that plans warns of nothing', async () => {
+    const cwd = project()
+    const worker = everytick(['worker'], { cwd })
+    await worker.heard('worker on')
+    const planner = everytick(['worker', '--plan', '--queues', 'other'], { cwd })
+    await worker.heard('quick ran')
+    planner.interrupt()
+    worker.interrupt()
+    expect([await planner.ended, await worker.ended]).toEqual([0, 0])
+    expect(worker.shown()).not.toContain('no process plans')
+  })
+
   it('backfill says why it stays at 0 %, and doctor says what to start', async () => {
     const cwd = project()
     expect(await everytick(['sync'], { cwd }).ended).toBe(0)

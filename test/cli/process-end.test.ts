@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ensureBuilt } from '../built-package.ts'
+import { createReadyDatabase } from '../postgres/ready-database.ts'
+import { relayTo } from '../postgres/relay.ts'
 import { everytick, PROGRAM, type Running } from './running.ts'
 
 beforeAll(ensureBuilt)
@@ -156,6 +158,31 @@ describe('with a handler that hangs', () => {
     const pid = Number(/hung in (\d+)/.exec(dev.shown())![1])
     await expect.poll(() => isAlive(pid)).toBe(false)
   })
+})
+
+describe('with a database that no longer answers', () => {
+  it('a worker ends all the same, soon after its drain, with exit 1 and what it could not do', async () => {
+    const database = await createReadyDatabase()
+    const relay = await relayTo(database.url)
+    try {
+      const worker = everytick(['worker', '--plan', '--drain', '1s', '--db', relay.url], {
+        cwd: project({ schedules: QUICK.replace('1h', '1s') }),
+      })
+      await worker.heard(/quick ran in \d+/)
+      relay.turn('silent')
+      const toldAt = performance.now()
+      worker.child.kill('SIGTERM')
+      expect(await worker.ended).toBe(1)
+      expect(performance.now() - toldAt).toBeLessThan(30_000)
+      // Which of them depends on whether a result was on its way.
+      expect(worker.shown()).toMatch(
+        /^(?:STOP_TIMEOUT: the app did not stop within 16s|DRAIN_EXCEEDED: \d+ results? could not be written)/m,
+      )
+    } finally {
+      await relay.close()
+      await database.drop()
+    }
+  }, 120_000)
 })
 
 /** One that has ended and that nobody has asked after yet is not alive. */

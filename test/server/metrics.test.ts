@@ -129,6 +129,25 @@ describe.each(OPEN_PLACES)('a scrape on %s', (name, open) => {
     expect(values.has('everytick_pool_connections{state="used"}')).toBe(name === 'Postgres')
   })
 
+  it('counts no attempt, duration or lateness of a run whose job this process does not have', async () => {
+    place = await open(START)
+    const { advance, read } = await stage({})
+    await place.store.runs.enqueue([
+      {
+        ...{ id: '01890000-0000-7000-8000-000000000001', workspace: 'default', job: 'elsewhere', queue: 'default' },
+        ...{ trigger: 'enqueue', priority: 5, payload: null, policy: good.policy, schedule: null, slot: null },
+        ...{ lane: null, overlap: 'allow', due: { delayMs: 0 }, idempotencyKey: null },
+      },
+    ])
+    for (let look = 0; look < 4; look++) await advance(6000)
+    const journal = await place.store.history.journal({ runId: '01890000-0000-7000-8000-000000000001' })
+    expect(journal.length).toBeGreaterThan(1)
+    expect(new Set(journal.map(({ kind }) => kind))).toEqual(new Set(['unknown_job']))
+    const values = await read()
+    expect([...values.keys()].filter((key) => key.includes('elsewhere'))).toEqual([])
+    expect(values.get('everytick_lateness_seconds_count{queue="default"}')).toBe(0)
+  })
+
   it('does not count its own questions among the connections in use', async () => {
     place = await open(START)
     const { read, sleep } = await stage({})

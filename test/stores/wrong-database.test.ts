@@ -1,5 +1,5 @@
 /** A wrong database, role, password, host, certificate or right, on real servers and files: a code of ours and the setting to check, from code and from the command line. */
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -11,6 +11,7 @@ import { openDatabase } from '../../src/store/sqlite/driver.ts'
 import { ensureBuilt } from '../built-package.ts'
 import { everytick as program } from '../cli/running.ts'
 import { type PostgresServer, startPostgres } from '../postgres/launcher.ts'
+import { CERTIFICATE, KEY } from '../targets/guard-certificate.ts'
 
 /** In every address of these tests, and in no message. */
 const SECRET = 'hunter2-is-secret'
@@ -51,7 +52,8 @@ async function expectRefusal(store: string, code: string, text: RegExp, hint: Re
     false,
     expect.stringMatching(new RegExp(`^${code}: `, 'm')),
   ])
-  expect(listed.shown()).not.toMatch(new RegExp(`${SECRET}|INTERNAL|fault of Everytick`))
+  // No word of the driver's own either.
+  expect(listed.shown()).not.toMatch(new RegExp(`${SECRET}|INTERNAL|fault of Everytick|Warning: `))
 }
 
 describe('a Postgres server', () => {
@@ -174,6 +176,35 @@ describe('a Postgres server', () => {
     await admin.query('grant create on database postgres to reader')
     for (const error of await refusals(elsewhere))
       expect(error).toMatchObject({ code: 'STORE_UNREACHABLE', message: expect.stringMatching(/read-only/) })
+  })
+
+  it('says of a certificate that it is not trusted, or names another host', async () => {
+    const folder = (await admin.query('show data_directory')).rows[0].data_directory
+    const { uid, gid } = statSync(folder)
+    const [key, certificate] = ['server.key', 'server.crt'].map((name) => join(folder, name)) as [string, string]
+    for (const [file, text] of [
+      [key, KEY],
+      [certificate, CERTIFICATE],
+    ] as const) {
+      writeFileSync(file, text, { mode: 0o600 })
+      chownSync(file, uid, gid)
+    }
+    await admin.query('alter system set ssl = on')
+    await admin.query('select pg_reload_conf()')
+    try {
+      await vi.waitFor(async () => expect((await admin.query('show ssl')).rows[0].ssl).toBe('on'), { timeout: 30_000 })
+      const secured = address((url) => url.searchParams.set('sslmode', 'verify-full'))
+      await vi.waitFor(async () => expect(String((await refusals(secured))[0])).not.toContain('does not offer TLS'), {
+        timeout: 30_000,
+      })
+      await expectRefusal(secured, 'STORE_TLS', /certificate that is not trusted/, /sslrootcert/)
+      const known = new URL(secured)
+      known.searchParams.set('sslrootcert', certificate)
+      await expectRefusal(known.href, 'STORE_TLS', /certificate for another host/, /host/)
+    } finally {
+      await admin.query('alter system reset ssl')
+      await admin.query('select pg_reload_conf()')
+    }
   })
 
   it('is not asked with an address whose password would show', async () => {

@@ -23,6 +23,8 @@ export interface Look {
   lastedMs(sinceAt: number, queue?: string): Promise<number>
   /** What was remembered from the look before, as it is after this one. */
   watch(): Promise<Watch>
+  /** When a server last remembered a look; null when none ever did. */
+  rememberedAt(): Promise<number | null>
   /** Remembers this look for the next one. Without it, a look writes nothing. */
   remember(): Promise<void>
   queues(): Promise<readonly SeenQueue[]>
@@ -80,6 +82,7 @@ export async function takeLook({ store, clock, node }: LookOptions): Promise<Loo
     skewMs,
     lastedMs,
     watch,
+    rememberedAt: async () => ((await stored())?.data as Watch | undefined)?.seenAt ?? null,
     async remember() {
       const version = (await stored())?.version ?? 0
       // Lost to another process, which saw the same.
