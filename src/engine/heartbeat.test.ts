@@ -9,7 +9,7 @@ import { createGrants, type Held } from './grants.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { createLeaseWatch } from './lease-watch.ts'
 
-const LEASE = 10_000
+const LEASE = 9000
 const clock = fakeClock(1_000_000)
 let store: Store
 let facts: Fact[]
@@ -64,9 +64,9 @@ describe('a heartbeat', () => {
     expect(await store.claims.expired(10)).toEqual([])
   })
 
-  it('renews at half of the lease, and what only waits to be written while it has little left', async () => {
+  it('renews at five ninths of the lease, and what only waits to be written while it has little left', async () => {
     const { held, heartbeat } = await granted()
-    expect(await heartbeat.pass()).toBe(LEASE / 2)
+    expect(await heartbeat.pass()).toBe((LEASE * 5) / 9)
     held.verdict = { kind: 'final', state: 'succeeded', result: null }
     facts = []
     clock.moveBy(LEASE * 0.3)

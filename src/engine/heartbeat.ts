@@ -1,4 +1,4 @@
-/** Keeps this worker's leases alive in one write at half of the lease; what ran out here is ended by `lease-watch.ts`. */
+/** Keeps this worker's leases alive in one write at five ninths of the lease; what ran out here is ended by `lease-watch.ts`. */
 import { EverytickError } from '../errors.ts'
 import type { Fact } from '../observe/fact.ts'
 import type { ClaimStore } from '../store/contract/claims.ts'
@@ -11,7 +11,7 @@ import type { LeaseWatch } from './lease-watch.ts'
  * When a lease is renewed, as a share of its length. Later renewals make shorter leases as cheap, and a short lease is what a killed worker's runs
  * wait for. What is left is time for a renewal that fails and one more try: docs/decisions/0033.
  */
-const RENEWED_AT = 1 / 2
+const RENEWED_AT = 5 / 9
 /** With so much of its lease left, what only waits to be written needs no renewal before the next pass. */
 const RESTING = 2 / 3
 

@@ -7,8 +7,8 @@ import type { Leadership } from './leadership.ts'
 import { report } from './report.ts'
 
 const BATCH = 500
-/** A lease lasts several times as long, and nobody waits for its end as they wait for a run that is due. */
-const POLL_MS = 2000
+/** What a killed worker held waits for its lease and then for this look, together less than ten seconds: docs/decisions/0033. */
+const POLL_MS = 500
 
 /** Nobody's heart stopped where nobody was at work: whoever should have completed it did not. */
 const NOT_COMPLETED: Outcome = {

@@ -71,7 +71,7 @@ export const simulate = (schedule: SimulatedSchedule, world: SimulatedWorld): Si
 export function* simulating(schedule: SimulatedSchedule, world: SimulatedWorld): Steps<Simulation> {
   const slots = slotsOf(schedule.timing, seedOf(schedule))
   const { untilAt, truncated } = bounded(slots, world)
-  const { retry = DEFAULT_RETRY, leaseMs = 10_000, lookaheadMs = 10_000, durationsMs } = world
+  const { retry = DEFAULT_RETRY, leaseMs = 9000, lookaheadMs = 10_000, durationsMs } = world
   const laned = laneOf({ id: ID, ...schedule }) !== null
   const runs = createRuns({ laned, retry, leaseMs, durationsMs })
   const planning = createPlanning(slots, schedule, { fromAt: world.fromAt, lookaheadMs })

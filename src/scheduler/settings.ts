@@ -44,7 +44,7 @@ export interface EverytickOptions {
   /** Tells apps that share a store apart: an app looks after the schedules of its own name only. */
   readonly name?: string
   readonly logger?: Logger
-  /** How long a worker may be silent before its runs are given to others; `10s` when absent. */
+  /** How long a worker may be silent before its runs are given to others; `9s` when absent. */
   readonly lease?: Duration
   /** How far ahead of time runs are planned; `10s` when absent. */
   readonly lookahead?: Duration
@@ -123,8 +123,8 @@ export function readSettings(options: EverytickOptions): Settings {
     name: options.name === undefined ? '' : readName(options.name, 'name'),
     logger: readLogger(options.logger ?? consoleLogger),
     logsRoutine: options.logger !== undefined,
-    // A lease is renewed at half of its length, and a garbage collection must fit between two renewals.
-    leaseMs: readDuration(options.lease ?? '10s', 'lease', 1000),
+    // A lease is renewed at five ninths of its length, and a garbage collection must fit between two renewals.
+    leaseMs: readDuration(options.lease ?? '9s', 'lease', 1000),
     lookaheadMs: readDuration(options.lookahead ?? '10s', 'lookahead'),
     retention: readRetention(options.retention ?? {}),
     planner: readPlanner(options.planner ?? {}),

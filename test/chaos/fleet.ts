@@ -49,11 +49,15 @@ export interface FleetOptions {
   readonly lease?: string | null
   /** `beat` jobs take up to so long. */
   readonly workMs?: number
+  /** Decides how long each of them takes. */
+  readonly seed?: number
+  /** Gives all claims the same id, as a failover can give two claims the same fence: what then protects is the fence alone. */
+  readonly sameClaimIds?: boolean
 }
 
 export function createFleet(
   store: (path: (name: string) => string) => string,
-  { lease = '2s', workMs = 40 }: FleetOptions = {},
+  { lease = '2s', workMs = 40, seed = 0, sameClaimIds = false }: FleetOptions = {},
 ): Fleet {
   const folder = mkdtempSync(join(tmpdir(), 'everytick-chaos-'))
   const path = (name: string): string => join(folder, name)
@@ -61,6 +65,7 @@ export function createFleet(
   const blockFile = path('block')
   writeFileSync(effects, '')
   let nodes: FleetNode[] = []
+  let started = 0
   const messages: FleetMessage[] = []
 
   return {
@@ -69,7 +74,8 @@ export function createFleet(
     },
     messages,
     start(role) {
-      const argument = JSON.stringify({ store: store(path), role, effects, lease, workMs, blockFile })
+      const given = { store: store(path), role, effects, lease, workMs, blockFile, sameClaimIds }
+      const argument = JSON.stringify({ ...given, seed: seed + started++ })
       const child = fork(fileURLToPath(new URL('./node.mjs', import.meta.url)), [argument], {
         stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
       })

@@ -31,8 +31,8 @@ describe.each(Object.entries(STORES))('a fleet on %s under random kill -9', (_, 
     opened = await openStore()
     const { store, url } = opened
     // Long enough that most kills meet somebody at work.
-    fleet = createFleet(() => url, { workMs: 600 })
     const { seed, roll } = dice()
+    fleet = createFleet(() => url, { workMs: 600, seed })
     console.log(`kill -9: seed ${seed}`)
     const schedules = [
       ...Array.from({ length: 6 }, (_, i) => schedule({ key: `second-${i}`, every: '1s', ...keep })),

@@ -1,9 +1,19 @@
 /** One process of the fleet that the chaos tests kill: started with a JSON argument, it serves until it is stopped or killed. */
+import crypto from 'node:crypto'
 import { appendFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
 import { defineJob, everytick } from 'everytick'
 
-const { store, role, effects, lease, workMs, blockFile } = JSON.parse(process.argv[2])
+const { store, role, effects, lease, workMs, seed, blockFile, sameClaimIds } = JSON.parse(process.argv[2])
+let rolls = 0
+/** In [0, 1), and the same again with the same seed. */
+const roll = () => crypto.createHash('sha256').update(`${seed} ${rolls++}`).digest().readUInt32BE() / 2 ** 32
+
+if (sameClaimIds) {
+  crypto.randomUUID = () => '00000000-0000-4000-8000-000000000000'
+  syncBuiltinESMExports()
+}
 
 /** The second witness: a line in a file that the store does not own, written before the result is returned. */
 const witness = (ctx) => {
@@ -18,7 +28,7 @@ const beat = defineJob({
   name: 'beat',
   retry,
   async run(ctx) {
-    await delay(Math.random() * workMs)
+    await delay(roll() * workMs)
     return witness(ctx)
   },
 })

@@ -54,8 +54,9 @@ describe('several hosts', () => {
   })
 
   it('are passed once by connections that fail at the same time', async () => {
-    const { connect, hosts } = servers({ a: 'away', b: 'primary' })
+    const { connect, asked, hosts } = servers({ a: 'away', b: 'primary' })
     await Promise.all([connect(), connect(), connect()])
+    expect(asked.map(hostOf)).toEqual(['a', 'a', 'a', 'b', 'b', 'b'])
     expect(hostOf(hosts.url)).toBe('b')
   })
 

@@ -51,10 +51,12 @@ export const claimsBegunGroup: Group = (promise) => {
       const { runs, claimId } = await claimedAhead(store)
       await store.claims.renew(MINUTE, [], [{ claimId, count: 4 }])
       await store.claims.renew(MINUTE, [], [{ claimId, count: 3 }])
+      await advance(HOUR)
+      const heard = new Map(await begunOf(store))
+      expect(runs.map(({ id }) => heard.get(id))).toEqual([true, true, true, true, false, false])
       expect(await store.claims.settle([settlement(runs[0]!, SUCCEEDED)], [{ claimId, count: 5 }])).toEqual([
         'accepted',
       ])
-      await advance(HOUR)
       const begun = new Map(await begunOf(store))
       expect(runs.map(({ id }) => begun.get(id))).toEqual([undefined, true, true, true, true, false])
       await store.claims.renew(MINUTE, [], [{ claimId, count: COUNT }])

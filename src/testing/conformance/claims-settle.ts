@@ -149,6 +149,11 @@ export const claimsSettleGroup: Group = (promise) => {
         expect(await settled(store, { ...run, claimId: null }, verdict)).toBe('refused')
       }
       // Among others of one worker that end in the same way, each is held to its own claim.
+      const swapped = [
+        settlement({ ...run, claimId: other.claimId }, SUCCEEDED),
+        settlement({ ...other, claimId: run.claimId }, SUCCEEDED),
+      ]
+      expect(await store.claims.settle(swapped)).toEqual(['refused', 'refused'])
       const crossed = [settlement({ ...run, claimId: other.claimId }, SUCCEEDED), settlement(other, SUCCEEDED)]
       expect(await store.claims.settle(crossed)).toEqual(['refused', 'accepted'])
       expect(await store.history.run(run.id)).toEqual(run)
