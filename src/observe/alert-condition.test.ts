@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { conditionsOf } from './alert-condition.ts'
+import { conditionsOf, ownJob } from './alert-condition.ts'
 import type { FactsOf } from './alert-facts.ts'
 import type { RuleKind, RuleOf } from './alert-rule.ts'
 import { defaultRule } from './read-alert-rule.ts'
@@ -21,7 +21,8 @@ const run = {
   startedAt: NOW - 10 * MINUTE,
   timeoutMs: null,
 }
-const usual = (p95Ms: number, count = 100) => new Map([['mail', { p95Ms, count }]])
+const usual = (p95Ms: number, count = 100) =>
+  new Map([[ownJob({ workspace: run.workspace, job: 'mail' }), { p95Ms, count }]])
 
 const well = { schedules: 1, led: true, planners: 1, idleMs: 0, overdue: null }
 const typo = { job: 'typo', queue: 'mail', runs: 1, forMs: 61 * SECOND }

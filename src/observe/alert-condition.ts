@@ -66,7 +66,7 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
   run_too_long: ({ factor, timeoutShare, minimum, atLeastMs, untimedFactor }, { runs, usual, ofSchedule }, now) =>
     runs.flatMap((run) => {
       const tookMs = now - run.startedAt
-      const known = usual.get(run.job)
+      const known = usual.get(ownJob(run))
       const own = run.timeoutMs === null && run.schedule ? ofSchedule.get(run.schedule.id) : undefined
       const limits = [
         own && own.count >= MIN_DURATIONS
@@ -209,6 +209,10 @@ function ofFailure({ workspace, job, schedule, runId, failedAt, error }: FailedS
 
 /** The subject of an alert about runs of a job that have no schedule. */
 export const failedJobSubject = (workspace: string, job: string): string => `job ${workspace}/${job}`
+
+/** A job of one workspace: another one's runs of the same name say nothing about it. */
+export const ownJob = ({ workspace, job }: { readonly workspace: string; readonly job: string }): string =>
+  JSON.stringify([workspace, job])
 
 export function conditionsOf<Kind extends RuleKind>(
   rule: RuleOf<Kind>,

@@ -11,7 +11,7 @@ export interface AlertDecision {
   readonly resolve: readonly Alert[]
 }
 
-/** Alerts of one rule at once: beyond that one more says how many there are. */
+/** Alerts of one rule about one workspace at once: beyond that one more says how many there are. */
 export const MAX_ALERTS = 50
 /** An alert that goes on is written this often, so that people see that it does. */
 const REFRESH_MS = 60_000
@@ -70,15 +70,26 @@ function refreshed(alert: Alert, { title, values }: Condition, { severity, now }
   return { ...next, mutedUntil: null, untold: [...alert.untold, `unmuted@${alert.mutedUntil}`] }
 }
 
-/** Those that are known first, so that none is taken to be over because there are too many. */
+/** Each workspace by itself, so that no one fills the places of another; those that are known first, so that none is taken to be over because there are too many. */
 function bounded(
   conditions: readonly Condition[],
-  { name, workspace }: Pick<RuleOf<RuleKind>, 'name' | 'workspace'>,
+  { name }: Pick<RuleOf<RuleKind>, 'name'>,
   known: ReadonlyMap<string, Alert>,
 ): readonly Condition[] {
-  if (conditions.length <= MAX_ALERTS) return conditions
+  const groups = new Map<string, Condition[]>()
+  for (const each of conditions) {
+    const group = groups.get(each.workspace)
+    if (group) group.push(each)
+    else groups.set(each.workspace, [each])
+  }
   const isKnown = ({ subject }: Condition): boolean => known.has(subject)
-  const sorted = [...conditions.filter(isKnown), ...conditions.filter((each) => !isKnown(each))]
-  const more = { subject: 'more', workspace, title: `${name}: there are more than ${MAX_ALERTS}` }
-  return [...sorted.slice(0, MAX_ALERTS), { ...more, values: { more: sorted.length - MAX_ALERTS } }]
+  return [...groups].flatMap(([workspace, those]) => {
+    if (those.length <= MAX_ALERTS) return those
+    const sorted = [...those.filter(isKnown), ...those.filter((each) => !isKnown(each))]
+    const subject = workspace === '' ? 'more' : `more ${workspace}`
+    const where = workspace === '' ? '' : ` in workspace ${workspace}`
+    const title = `${name}: there are more than ${MAX_ALERTS}${where}`
+    const more = { subject, workspace, title, values: { more: sorted.length - MAX_ALERTS } }
+    return [...sorted.slice(0, MAX_ALERTS), more]
+  })
 }

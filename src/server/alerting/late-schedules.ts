@@ -5,8 +5,6 @@ import type { Run } from '../../run/run.ts'
 import { findSchedules, nameOf, schedulesOf, within } from './found-schedules.ts'
 import type { Look } from './look.ts'
 
-/** Runs of each priority of a queue among which those of schedules are looked for, the oldest first. */
-const MAX_WAITING = 500
 /** Runs of one schedule that are looked at, from the newest. */
 const NEWEST = 20
 
@@ -28,7 +26,7 @@ export async function lateSchedules(
   for (const { name: queue, paused, oldestDueAt } of await look.queues()) {
     // A paused queue holds its runs back on purpose.
     if (paused || oldestDueAt === null || oldestDueAt >= dueBefore) continue
-    const found = await look.store.monitoring.waiting(queue, { dueBefore, limit: MAX_WAITING })
+    const found = await look.waiting(queue, settings.graceMs)
     const own = found.filter((each) => workspace === '' || each.workspace === workspace)
     waiting.push(...own.map((each) => notStarted(each, each.dueAt, queue)))
   }

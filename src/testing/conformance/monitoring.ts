@@ -143,7 +143,9 @@ export const monitoringGroup: Group = (promise) => {
         ids.push(schedule.id)
       }
       const passed = (from: number, to: number, limit = 10) =>
-        store.monitoring.passedOver({ afterAt: begin + from * SECOND, untilAt: begin + to * SECOND }, limit)
+        store.monitoring
+          .passedOver({ afterAt: begin + from * SECOND, untilAt: begin + to * SECOND }, limit)
+          .then((found) => found.map(({ id }) => id))
       expect((await passed(-1, HOUR)).sort()).toEqual(ids.slice(0, 2).sort())
       expect(await passed(-1, 1.5)).toEqual([ids[0]])
       expect(await passed(2.5, HOUR)).toEqual([])

@@ -1,0 +1,21 @@
+/** What a process remembers from one pass of the alerter to the next; without it a pass looks from the beginning, and is as right. */
+import type { Usual } from './usual-duration.ts'
+
+/** A place in the order of schedules. */
+export interface Place {
+  readonly workspace: string
+  readonly key: string
+}
+
+export interface Memory {
+  /** In which order the rules of workspaces had their turns. */
+  readonly turns: Map<string, number>
+  /** Where searches for schedules ended, by their filter. */
+  readonly sweeps: Map<string, Place>
+  /** After which queue the next look at queues begins. */
+  queue: string
+  /** How long runs usually take, by workspace and job. */
+  readonly usual: Map<string, Usual>
+}
+
+export const createMemory = (): Memory => ({ turns: new Map(), sweeps: new Map(), queue: '', usual: new Map() })
