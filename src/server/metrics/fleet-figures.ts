@@ -1,4 +1,5 @@
 /** Which figures of the fleet are shown, under which names, and how each is read from one look; every server shows the same, so that rules take their maximum. The look is `fleet.ts`. */
+import { shortHash } from '../../observe/audit-chain.ts'
 import { capped } from '../../scheduler/per-name.ts'
 import type { DayTotals } from './day-totals.ts'
 import type { Figure, Sample } from './figure.ts'
@@ -135,5 +136,17 @@ export const FLEET_FIGURES: readonly Figure<Fleet>[] = [
     help: 'Occurrences that became more than one run in the whole fleet since midnight UTC; there should be none.',
     kind: 'counter',
     read: ({ today }) => today?.doubled ?? null,
+  },
+  {
+    name: 'everytick_audit_log_entries',
+    help: 'The number of the newest entry of the audit log; it never falls.',
+    kind: 'gauge',
+    read: ({ audit }) => audit?.entries ?? null,
+  },
+  {
+    name: 'everytick_audit_log_head',
+    help: 'The first 12 hexadecimal digits of the newest hash of the audit log, as a number.',
+    kind: 'gauge',
+    read: ({ audit }) => audit && shortHash(audit.hash),
   },
 ]

@@ -1,4 +1,5 @@
 /** Looks at the whole fleet through its store, for whoever scrapes: each part by itself, so that one that fails leaves the others; nothing is decided. */
+import { NO_HASH } from '../../observe/audit-chain.ts'
 import type { QueueRow } from '../../store/contract/queues.ts'
 import type { Sizes } from '../../store/contract/stats.ts'
 import type { Store } from '../../store/contract/store.ts'
@@ -11,6 +12,12 @@ import { lookAtStore, type StoreLook, storeAway } from './store-look.ts'
 
 export type QueueState = Pick<QueueRow, 'name' | 'ready' | 'oldestDueAt'>
 
+/** The number of the newest entry of the audit log, and its hash. */
+export interface AuditHead {
+  readonly entries: number
+  readonly hash: string
+}
+
 /** Null for what could not be learned. */
 export interface Fleet extends StoreLook {
   readonly lagMs: number | null
@@ -22,6 +29,7 @@ export interface Fleet extends StoreLook {
   readonly health: StoreHealth | null
   readonly coverage: number | null
   readonly today: DayTotals | null
+  readonly audit: AuditHead | null
 }
 
 export const fleetAway = (pool: PoolUsage | null): Fleet => ({
@@ -35,6 +43,7 @@ export const fleetAway = (pool: PoolUsage | null): Fleet => ({
   health: null,
   coverage: null,
   today: null,
+  audit: null,
 })
 
 export interface FleetOptions {
@@ -64,6 +73,7 @@ export async function lookAtFleet(store: Store, options: FleetOptions): Promise<
     health: await known(() => store.upkeep.health()),
     coverage: await known(() => coverage.look(store, now)),
     today: await known(() => dayTotals.look(store.stats.read, now)),
+    audit: await known(() => auditHeadOf(store)),
   }
 }
 
@@ -97,4 +107,9 @@ async function workersAlive({ workers }: Store, now: number): Promise<number> {
 /** The fence of a lock grows whenever it changes hands. */
 async function leadershipChangesOf({ locks }: Store): Promise<number> {
   return (await locks.list()).find(({ name }) => name === 'planner')?.fence ?? 0
+}
+
+async function auditHeadOf({ auditLog }: Store): Promise<AuditHead> {
+  const [newest] = await auditLog.list({ limit: 1 })
+  return newest ? { entries: newest.seq, hash: newest.hash } : { entries: 0, hash: NO_HASH }
 }
