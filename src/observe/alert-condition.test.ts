@@ -10,7 +10,7 @@ const MINUTE = 60_000
 const nightly = { id: 's1', workspace: 'acme', key: 'nightly' }
 const fleet = { of: '', workspace: '' }
 const queue = {
-  ...{ name: 'mail', ready: 4, paused: false, workers: 1 },
+  ...{ name: 'mail', ready: 4, paused: false, workers: 1, namedBy: '' },
   ...{ oldestDueAt: NOW - 10 * MINUTE, waitedMs: 10 * MINUTE },
 }
 const run = {
@@ -25,7 +25,7 @@ const usual = (p95Ms: number, count = 100) =>
   new Map([[ownJob({ workspace: run.workspace, job: 'mail' }), { p95Ms, count }]])
 
 const well = { schedules: 1, led: true, planners: 1, idleMs: 0, overdue: null }
-const typo = { job: 'typo', queue: 'mail', runs: 1, forMs: 61 * SECOND }
+const typo = { workspace: 'acme', job: 'typo', queue: 'mail', runs: 1, forMs: 61 * SECOND }
 
 /** What the default rule of a kind complains of. */
 const subjects = <Kind extends RuleKind>(kind: Kind, facts: FactsOf<Kind>): string[] =>

@@ -2,7 +2,7 @@
 import { type Alert, type NewAlert, resolved } from './alert.ts'
 import { type Condition, conditionsOf } from './alert-condition.ts'
 import type { FactsOf } from './alert-facts.ts'
-import type { RuleKind, RuleOf } from './alert-rule.ts'
+import type { AlertRule, RuleKind, RuleOf } from './alert-rule.ts'
 
 export interface AlertDecision {
   readonly open: readonly NewAlert[]
@@ -33,7 +33,7 @@ export function decide<Kind extends RuleKind>(
   const resolve: Alert[] = []
   for (const condition of conditions) {
     const alert = known.get(condition.subject)
-    if (!alert) open.push({ ...condition, ruleId: rule.id, kind: rule.kind, severity: rule.severity, openedAt: now })
+    if (!alert) open.push(newAlert(condition, rule, now))
     else if (isStale(alert, condition, { severity: rule.severity, now }))
       refresh.push(refreshed(alert, condition, { severity: rule.severity, now }))
   }
@@ -44,6 +44,14 @@ export function decide<Kind extends RuleKind>(
     else if (alert.clearedAt === null) refresh.push({ ...alert, clearedAt })
   }
   return { open, refresh, resolve }
+}
+
+function newAlert(
+  { share: _, ...condition }: Condition,
+  { id: ruleId, kind, severity }: Pick<AlertRule, 'id' | 'kind' | 'severity'>,
+  openedAt: number,
+): NewAlert {
+  return { ...condition, ruleId, kind, severity, openedAt }
 }
 
 /** For alerts whose rule is gone or switched off. */
@@ -70,7 +78,7 @@ function refreshed(alert: Alert, { title, values }: Condition, { severity, now }
   return { ...next, mutedUntil: null, untold: [...alert.untold, `unmuted@${alert.mutedUntil}`] }
 }
 
-/** Each workspace by itself, so that no one fills the places of another; those that are known first, so that none is taken to be over because there are too many. */
+/** The share of each workspace by itself, so that no one fills the places of another; those that are known first, so that none is taken to be over because there are too many. */
 function bounded(
   conditions: readonly Condition[],
   { name }: Pick<RuleOf<RuleKind>, 'name'>,
@@ -78,18 +86,19 @@ function bounded(
 ): readonly Condition[] {
   const groups = new Map<string, Condition[]>()
   for (const each of conditions) {
-    const group = groups.get(each.workspace)
+    const share = each.share ?? each.workspace
+    const group = groups.get(share)
     if (group) group.push(each)
-    else groups.set(each.workspace, [each])
+    else groups.set(share, [each])
   }
   const isKnown = ({ subject }: Condition): boolean => known.has(subject)
-  return [...groups].flatMap(([workspace, those]) => {
+  return [...groups].flatMap(([share, those]) => {
     if (those.length <= MAX_ALERTS) return those
     const sorted = [...those.filter(isKnown), ...those.filter((each) => !isKnown(each))]
-    const subject = workspace === '' ? 'more' : `more ${workspace}`
-    const where = workspace === '' ? '' : ` in workspace ${workspace}`
+    const subject = share === '' ? 'more' : `more ${share}`
+    const where = share === '' ? '' : ` in workspace ${share}`
     const title = `${name}: there are more than ${MAX_ALERTS}${where}`
-    const more = { subject, workspace, title, values: { more: sorted.length - MAX_ALERTS } }
+    const more = { subject, workspace: those[0]!.workspace, title, values: { more: sorted.length - MAX_ALERTS } }
     return [...sorted.slice(0, MAX_ALERTS), more]
   })
 }

@@ -54,6 +54,8 @@ export interface QueueFact {
   readonly paused: boolean
   /** Live processes that take runs from it. */
   readonly workers: number
+  /** The workspace of a queue that only runs name; the empty text for one that a process or a person named. */
+  readonly namedBy: string
 }
 
 export interface LiveRun {
@@ -129,6 +131,7 @@ export interface FactsByKind {
     readonly expired: { readonly runs: number; readonly forMs: number }
     /** Jobs that no worker has, and whose runs wait. */
     readonly unknownJobs: readonly {
+      readonly workspace: string
       readonly job: string
       readonly queue: string
       readonly runs: number

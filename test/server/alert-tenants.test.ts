@@ -166,6 +166,65 @@ describe.each(Object.entries(PLACES))('on %s', (_, open) => {
     expect(ofVictim.map(({ title }) => title)).toEqual(['Schedule victim/theirs has not fired'])
   })
 
+  it('queues that one workspace names leave room for the alert about a queue of another', async () => {
+    const policy = { retry: { attempts: 1, backoff: 'fixed', baseMs: 1, maxMs: 1 } } as const
+    const nothing = { payload: null, schedule: null, slot: null, lane: null, idempotencyKey: null }
+    const newId = uuidGenerator(place.clock)
+    const enqueued = (workspace: string, queue: string) => ({
+      ...({ job: 'job', priority: 5, due: { delayMs: 0 }, overlap: 'allow', trigger: 'enqueue' } as const),
+      ...{ ...nothing, policy, id: newId(), workspace, queue },
+    })
+    const flood = Array.from({ length: 200 }, (_, i) => enqueued('evil', `aaa-${i}`))
+    await place.store.runs.enqueue([...flood, enqueued('victim', 'zz-theirs')])
+    const { look } = node()
+    await t.crash()
+    await watching(look, 8)
+    const alerts = (await unresolved(place.store.documents)).map(({ alert }) => alert)
+    const queues = alerts.filter(({ kind }) => kind === 'no_worker').map(({ subject }) => subject)
+    expect(queues).toContain('queue zz-theirs')
+    expect(queues).toContain('more evil')
+    expect(queues).toHaveLength(52)
+  })
+
+  it('what takes long in another workspace neither shapes nor shows in the alert about a run', async () => {
+    const run = {
+      job: 'job',
+      queue: 'slow',
+      priority: 5,
+      due: { delayMs: 0 },
+      overlap: 'allow',
+      trigger: 'enqueue',
+    } as const
+    const policy = { retry: { attempts: 1, backoff: 'fixed', baseMs: 1, maxMs: 1 } } as const
+    const nothing = { payload: null, schedule: null, slot: null, lane: null, idempotencyKey: null }
+    const newId = uuidGenerator(place.clock)
+    const claim = async (workspace: string, count: number) => {
+      await place.store.runs.enqueue(
+        Array.from({ length: count }, () => ({ ...run, ...nothing, policy, id: newId(), workspace })),
+      )
+      const wanted = [{ queue: 'slow', limit: count }]
+      return (await place.store.claims.claim({ workerId: 'w', leaseMs: 3_600_000, wanted })).runs
+    }
+    const ended = async (workspace: string, tookMs: number): Promise<void> => {
+      const runs = await claim(workspace, 20)
+      await idle(tookMs)
+      const verdict = { kind: 'final', state: 'succeeded', result: null } as const
+      await place.store.claims.settle(
+        runs.map(({ id, fence, claimId }) => ({ id, fence, claimId, workerId: 'w', verdict, progress: null })),
+      )
+    }
+    await ended('slow', 300_000)
+    await ended('victim', 30_000)
+    const [held] = await claim('victim', 1)
+    await place.store.claims.renew(3_600_000, [{ ...held!, progress: null }])
+    await idle(100_000)
+    await node().look()
+    const alerts = (await unresolved(place.store.documents)).map(({ alert }) => alert)
+    expect(alerts.filter(({ kind }) => kind === 'run_too_long').map(({ title }) => title)).toEqual([
+      'A run of job job takes longer than 1m30s',
+    ])
+  })
+
   it('slow rules of one workspace leave the rule of another its turn', async () => {
     const rule = async (id: string, workspace: string): Promise<void> => {
       const data = ruleData(readRule({ id, workspace }, { kind: 'missed' }))

@@ -86,9 +86,9 @@ export function createAlerter(options: AlerterOptions): Alerter {
   }
 
   const pass = async (): Promise<Passed> => {
-    const look = await takeLook({ store, clock, node, memory })
-    await look.remember()
     const stored = await unresolved(documents)
+    const look = await takeLook({ store, clock, node, memory, queueNames: queuesIn(stored) })
+    await look.remember()
     const versions = new Map(stored.map(({ alert, version }) => [alert.id, version]))
     const rules = new Map((await allRules(documents)).map((rule) => [rule.id, rule]))
     const ofRule = grouped(
@@ -133,6 +133,11 @@ export function createAlerter(options: AlerterOptions): Alerter {
 
   return { pass }
 }
+
+const QUEUE = 'queue '
+
+const queuesIn = (stored: readonly StoredAlert[]): ReadonlySet<string> =>
+  new Set(stored.flatMap(({ alert: { subject } }) => (subject.startsWith(QUEUE) ? [subject.slice(QUEUE.length)] : [])))
 
 interface Sharing {
   readonly clock: Clock

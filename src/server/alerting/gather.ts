@@ -7,10 +7,11 @@ import type { FactsOf, LatenessStretch, NamedSchedule } from '../../observe/aler
 import type { RuleKind, RuleOf } from '../../observe/alert-rule.ts'
 import { type Counted, countAbove, merged, quantile, upTo } from '../../observe/histogram.ts'
 import { lastGapAt } from '../../observe/watch.ts'
-import type { LongRun } from '../../store/contract/monitoring.ts'
+import type { LongRun, UnknownJob } from '../../store/contract/monitoring.ts'
 import { LATENESS_BOUNDS, type Stats, type StatsScope } from '../../store/contract/stats.ts'
 import { failedSubjects } from './failed-subjects.ts'
 import { findSchedules, nameOf, schedulesOf, within } from './found-schedules.ts'
+import { grouped } from './grouped.ts'
 import { inTurns } from './in-turns.ts'
 import { lateSchedules } from './late-schedules.ts'
 import type { Look } from './look.ts'
@@ -150,7 +151,7 @@ const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
     const expired = await look.store.claims.expired(MAX_EXPIRED)
     const oldest = Math.min(look.now, ...expired.map(({ leaseUntil }) => leaseUntil ?? look.now))
     const span = { afterAt: look.now - UNKNOWN_JOB_MS, untilAt: look.now }
-    const unknown = await look.store.monitoring.unknownJobs(span, MAX_UNKNOWN)
+    const unknown = mergedJobs(await look.store.monitoring.unknownJobs(span, MAX_UNKNOWN))
     const unknownJobs = await Promise.all(
       unknown.map(async ({ sinceAt, ...each }) => ({ ...each, forMs: await look.lastedMs(sinceAt, each.queue) })),
     )
@@ -169,6 +170,17 @@ const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
 export function gather<Kind extends RuleKind>(look: Look, question: Question<Kind>): Promise<FactsOf<Kind>> {
   const one: Gather<Kind> = GATHER[question.rule.kind]
   return one(look, question)
+}
+
+/** A job of a queue counts for the workspace that names the fewest: one with many cannot take it into its share. */
+function mergedJobs(unknown: readonly UnknownJob[]): UnknownJob[] {
+  const counts = grouped(unknown, ({ workspace }) => workspace)
+  const countOf = ({ workspace }: UnknownJob): number => counts.get(workspace)!.length
+  return [...grouped(unknown, ({ job, queue }) => JSON.stringify([job, queue])).values()].map((alike) => ({
+    ...alike.toSorted((a, b) => countOf(a) - countOf(b))[0]!,
+    runs: alike.reduce((sum, { runs }) => sum + runs, 0),
+    sinceAt: Math.min(...alike.map(({ sinceAt }) => sinceAt)),
+  }))
 }
 
 /** What was handed over may take as long as was agreed then, however long an attempt may take by itself. */

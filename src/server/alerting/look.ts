@@ -58,6 +58,8 @@ const MAX_UNSUCCESSFUL = 20_000
 const MAX_PASSED_OVER = 5000
 const MAX_RUNNING = 2000
 const MAX_WAITING = 5000
+/** Queues that only runs name, of which one look sees so many; the next look goes on behind them. */
+const MAX_QUEUES = 1000
 /** Of what is summed up, as much is read at once as any rule may ask for. */
 const MAX_WINDOW_MS = 86_400_000
 const FENCES = { kind: 'position', id: 'planner fences', workspace: '', state: '' } as const
@@ -72,9 +74,17 @@ export interface LookOptions {
   readonly clock: Clock
   readonly node: string
   readonly memory?: Memory
+  /** Queues to be looked at, wherever in their order this look is: those that alerts are about. */
+  readonly queueNames?: Iterable<string>
 }
 
-export async function takeLook({ store, clock, node, memory = createMemory() }: LookOptions): Promise<Look> {
+export async function takeLook({
+  store,
+  clock,
+  node,
+  memory = createMemory(),
+  queueNames = [],
+}: LookOptions): Promise<Look> {
   const before = clock.now()
   const now = await store.now()
   // Asked in between, so half of the way there and back is taken off.
@@ -82,7 +92,11 @@ export async function takeLook({ store, clock, node, memory = createMemory() }: 
   const allWorkers = once(() => store.workers.list())
   const workers = once(async () => (await allWorkers()).filter((worker) => isAlive(worker, now)))
   const locks = once(() => store.locks.list())
-  const rows = once(() => store.queues.list())
+  const rows = once(async () => {
+    const swept = await store.queues.sweep({ after: memory.queue, limit: MAX_QUEUES, names: [...queueNames] })
+    memory.queue = swept.next ?? ''
+    return swept.rows
+  })
   const stored = once(() => store.documents.get(WATCH.kind, WATCH.id))
   const watch = once(async () => {
     const paused = (await rows()).filter(({ pause }) => pause !== null).map(({ name }) => name)
@@ -132,10 +146,11 @@ export async function takeLook({ store, clock, node, memory = createMemory() }: 
     queues: once(async () => {
       const serving = (await workers()).filter(({ roles, draining }) => roles.includes('worker') && !draining)
       return Promise.all(
-        (await rows()).map(async ({ name, ready, running, oldestDueAt, pause }) => {
+        (await rows()).map(async ({ name, configured, workspace, ready, running, oldestDueAt, pause }) => {
           const those = serving.filter(({ queues }) => (queues[name] ?? 0) > 0).length
           const waitedMs = oldestDueAt === null ? 0 : await lastedMs(oldestDueAt, name)
-          return { name, ready, running, oldestDueAt, waitedMs, paused: pause !== null, workers: those }
+          const namedBy = configured || those > 0 ? '' : (workspace ?? '')
+          return { name, ready, running, oldestDueAt, waitedMs, paused: pause !== null, workers: those, namedBy }
         }),
       )
     }),

@@ -1,16 +1,24 @@
 /** Looks at the whole fleet through its store, for whoever scrapes: each part by itself, so that one that fails leaves the others; nothing is decided. */
 import { NO_HASH } from '../../observe/audit-chain.ts'
+import { MOST_NAMES } from '../../scheduler/per-name.ts'
 import type { QueueRow } from '../../store/contract/queues.ts'
 import type { Sizes } from '../../store/contract/stats.ts'
 import type { Store } from '../../store/contract/store.ts'
 import type { PoolUsage, StoreHealth } from '../../store/contract/upkeep.ts'
 import { isAlive } from '../../store/contract/workers.ts'
 import type { Clock } from '../../time/clock.ts'
+import { shownQueues } from '../shown-queues.ts'
 import type { Coverage } from './coverage.ts'
 import type { DayTotals, DayTotalsReader } from './day-totals.ts'
 import { lookAtStore, type StoreLook, storeAway } from './store-look.ts'
 
 export type QueueState = Pick<QueueRow, 'name' | 'ready' | 'oldestDueAt'>
+
+/** Those with a series of their own, and those that share one. */
+export interface QueueStates {
+  readonly shown: readonly QueueState[]
+  readonly hidden: readonly QueueState[]
+}
 
 /** The number of the newest entry of the audit log, and its hash. */
 export interface AuditHead {
@@ -21,7 +29,7 @@ export interface AuditHead {
 /** Null for what could not be learned. */
 export interface Fleet extends StoreLook {
   readonly lagMs: number | null
-  readonly queues: readonly QueueState[] | null
+  readonly queues: QueueStates | null
   readonly workers: number | null
   readonly leadershipChanges: number | null
   readonly orphaned: number | null
@@ -54,6 +62,9 @@ export interface FleetOptions {
   readonly queues: readonly string[]
 }
 
+/** Queues that only runs name: so many are read, and so many of one workspace have series of their own. */
+const MAX_UNKNOWN = 1000
+const MAX_OF_ONE = 20
 /** More than this need not be counted to see that something is wrong. */
 const MOST_ORPHANS = 200
 
@@ -65,7 +76,7 @@ export async function lookAtFleet(store: Store, options: FleetOptions): Promise<
   return {
     ...seen,
     lagMs: await known(() => lagOf(store)),
-    queues: await known(() => queuesOf(store, options.queues)),
+    queues: await known(() => queuesOf(store, { now, own: options.queues })),
     workers: await known(() => workersAlive(store, now)),
     leadershipChanges: await known(() => leadershipChangesOf(store)),
     orphaned: await known(() => store.claims.expired(MOST_ORPHANS).then((runs) => runs.length)),
@@ -93,11 +104,14 @@ async function lagOf({ planning }: Store): Promise<number> {
 }
 
 /** An empty queue is told as empty, or an alert could not see that it has become so. */
-async function queuesOf({ queues }: Store, served: readonly string[]): Promise<QueueState[]> {
-  const listed = await queues.list()
-  const names = new Set(listed.map(({ name }) => name))
-  const empty = served.filter((name) => !names.has(name)).map((name) => ({ name, ready: 0, oldestDueAt: null }))
-  return [...listed, ...empty]
+async function queuesOf(
+  { queues, workers }: Store,
+  { now, own }: { now: number; own: readonly string[] },
+): Promise<QueueStates> {
+  const alive = (await workers.list()).filter((worker) => isAlive(worker, now))
+  const served = new Set([...own, ...alive.flatMap((worker) => Object.keys(worker.queues))])
+  const { rows } = await queues.sweep({ after: '', limit: MAX_UNKNOWN, names: [...served] })
+  return shownQueues(rows, { served, all: MOST_NAMES, each: MAX_OF_ONE })
 }
 
 async function workersAlive({ workers }: Store, now: number): Promise<number> {
