@@ -1,10 +1,16 @@
 /** What a process remembers from one pass of the alerter to the next; without it a pass looks from the beginning, and is as right. */
-import type { Usual } from './usual-duration.ts'
 
 /** A place in the order of schedules. */
 export interface Place {
   readonly workspace: string
   readonly key: string
+}
+
+/** How long runs of a job take in one workspace, as it was read at an instant. */
+export interface Usual {
+  readonly p95Ms: number
+  readonly count: number
+  readonly readAt: number
 }
 
 export interface Memory {

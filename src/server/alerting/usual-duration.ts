@@ -1,12 +1,7 @@
 /** How long runs of a job usually take in one workspace, from its own runs only: what takes long elsewhere says nothing about it, nor does it show. Read seldom, and remembered from pass to pass. */
 import { ownJob } from '../../observe/alert-condition.ts'
 import type { Look } from './look.ts'
-
-export interface Usual {
-  readonly p95Ms: number
-  readonly count: number
-  readonly readAt: number
-}
+import type { Usual } from './memory.ts'
 
 /** Runs that say what is usual, the newest. */
 const NEWEST = 200
