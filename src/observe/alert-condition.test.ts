@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { conditionsOf } from './alert-condition.ts'
+import { conditionsOf, ownJob } from './alert-condition.ts'
 import type { FactsOf } from './alert-facts.ts'
 import type { RuleKind, RuleOf } from './alert-rule.ts'
 import { defaultRule } from './read-alert-rule.ts'
@@ -10,7 +10,7 @@ const MINUTE = 60_000
 const nightly = { id: 's1', workspace: 'acme', key: 'nightly' }
 const fleet = { of: '', workspace: '' }
 const queue = {
-  ...{ name: 'mail', ready: 4, paused: false, workers: 1 },
+  ...{ name: 'mail', ready: 4, paused: false, workers: 1, namedBy: '' },
   ...{ oldestDueAt: NOW - 10 * MINUTE, waitedMs: 10 * MINUTE },
 }
 const run = {
@@ -21,10 +21,11 @@ const run = {
   startedAt: NOW - 10 * MINUTE,
   timeoutMs: null,
 }
-const usual = (p95Ms: number, count = 100) => new Map([['mail', { p95Ms, count }]])
+const usual = (p95Ms: number, count = 100) =>
+  new Map([[ownJob({ workspace: run.workspace, job: 'mail' }), { p95Ms, count }]])
 
 const well = { schedules: 1, led: true, planners: 1, idleMs: 0, overdue: null }
-const typo = { job: 'typo', queue: 'mail', runs: 1, forMs: 61 * SECOND }
+const typo = { workspace: 'acme', job: 'typo', queue: 'mail', runs: 1, forMs: 61 * SECOND }
 
 /** What the default rule of a kind complains of. */
 const subjects = <Kind extends RuleKind>(kind: Kind, facts: FactsOf<Kind>): string[] =>

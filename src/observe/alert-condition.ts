@@ -7,6 +7,8 @@ import type { RuleKind, RuleOf, RuleSettings } from './alert-rule.ts'
 export interface Condition {
   readonly subject: string
   readonly workspace: string
+  /** Whose place among the alerts of its rule it takes, where that is not its workspace: what the names of one workspace cause leaves the places of others. */
+  readonly share?: string
   /** The same words for as long as it lasts; what changes stands in the values. */
   readonly title: string
   readonly values: AlertValues
@@ -66,7 +68,7 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
   run_too_long: ({ factor, timeoutShare, minimum, atLeastMs, untimedFactor }, { runs, usual, ofSchedule }, now) =>
     runs.flatMap((run) => {
       const tookMs = now - run.startedAt
-      const known = usual.get(run.job)
+      const known = usual.get(ownJob(run))
       const own = run.timeoutMs === null && run.schedule ? ofSchedule.get(run.schedule.id) : undefined
       const limits = [
         own && own.count >= MIN_DURATIONS
@@ -96,22 +98,24 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
   queue_age: ({ ageMs }, { queues }) =>
     queues
       .filter(({ paused, oldestDueAt, waitedMs }) => !paused && oldestDueAt !== null && waitedMs > ageMs)
-      .map(({ name, ready, oldestDueAt }) =>
-        ofFleet(`queue ${name}`, `Runs wait in queue ${name} for more than ${formatDuration(ageMs)}`, {
+      .map(({ name, namedBy, ready, oldestDueAt }) => ({
+        ...ofFleet(`queue ${name}`, `Runs wait in queue ${name} for more than ${formatDuration(ageMs)}`, {
           ready,
           oldestDue: iso(oldestDueAt!),
         }),
-      ),
+        share: namedBy,
+      })),
 
   queue_depth: ({ depth, forMs }, { queues }) =>
     queues
       .filter(({ paused, ready, waitedMs }) => !paused && ready > depth && waitedMs > forMs)
-      .map(({ name, ready, oldestDueAt }) =>
-        ofFleet(`queue ${name}`, `More than ${depth} runs wait in queue ${name}`, {
+      .map(({ name, namedBy, ready, oldestDueAt }) => ({
+        ...ofFleet(`queue ${name}`, `More than ${depth} runs wait in queue ${name}`, {
           ready,
           oldestDue: oldestDueAt === null ? null : iso(oldestDueAt),
         }),
-      ),
+        share: namedBy,
+      })),
 
   no_worker: ({ forMs }, { queues }) =>
     queues
@@ -119,9 +123,10 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
         ({ paused, workers, oldestDueAt, waitedMs }) =>
           !paused && workers === 0 && oldestDueAt !== null && waitedMs > forMs,
       )
-      .map(({ name, ready, oldestDueAt }) =>
-        ofFleet(`queue ${name}`, `No worker serves queue ${name}`, { ready, oldestDue: iso(oldestDueAt!) }),
-      ),
+      .map(({ name, namedBy, ready, oldestDueAt }) => ({
+        ...ofFleet(`queue ${name}`, `No worker serves queue ${name}`, { ready, oldestDue: iso(oldestDueAt!) }),
+        share: namedBy,
+      })),
 
   // A deployment or an outage makes many runs late once; only what goes on is a reason to warn.
   lateness_p99: ({ limitMs, minimum }, { p99Ms, count, late, stretches, ...of }) => {
@@ -164,13 +169,14 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
       : []),
     ...unknownJobs
       .filter((each) => each.forMs > forMs)
-      .map(({ job, queue, runs }) =>
-        ofFleet(`job ${job} ${queue}`, `No worker of queue ${queue} has job ${job}: its runs wait`, {
+      .map(({ workspace, job, queue, runs }) => ({
+        ...ofFleet(`job ${job} ${queue}`, `No worker of queue ${queue} has job ${job}: its runs wait`, {
           job,
           queue,
           runs,
         }),
-      ),
+        share: workspace,
+      })),
   ],
 
   cleanup_failing: ({ afterMs }, { planners, silentMs, error }) =>
@@ -209,6 +215,10 @@ function ofFailure({ workspace, job, schedule, runId, failedAt, error }: FailedS
 
 /** The subject of an alert about runs of a job that have no schedule. */
 export const failedJobSubject = (workspace: string, job: string): string => `job ${workspace}/${job}`
+
+/** A job of one workspace: another one's runs of the same name say nothing about it. */
+export const ownJob = ({ workspace, job }: { readonly workspace: string; readonly job: string }): string =>
+  JSON.stringify([workspace, job])
 
 export function conditionsOf<Kind extends RuleKind>(
   rule: RuleOf<Kind>,

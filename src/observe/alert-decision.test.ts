@@ -115,7 +115,15 @@ describe('many alerts', () => {
   it('of one rule are bounded, and one more says how many there are', () => {
     const { open } = decide(rule, facts(...many), { alerts: [], now: NOW })
     expect(open).toHaveLength(MAX_ALERTS + 1)
-    expect(open.at(-1)).toMatchObject({ subject: 'more', workspace: '', values: { more: 950 } })
+    expect(open.at(-1)).toMatchObject({ subject: 'more acme', workspace: 'acme', values: { more: 950 } })
+  })
+
+  it('of one workspace take no place of another', () => {
+    const { schedules } = facts(...many, 'theirs')
+    const mixed = schedules.map((each) => (each.id === 'theirs' ? { ...each, workspace: 'victim' } : each))
+    const { open } = decide(rule, { schedules: mixed }, { alerts: [], now: NOW })
+    expect(open.filter(({ workspace }) => workspace === 'victim')).toMatchObject([{ subject: 'schedule theirs' }])
+    expect(open).toHaveLength(MAX_ALERTS + 2)
   })
 
   it('leave those that are known standing', () => {

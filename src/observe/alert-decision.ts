@@ -2,7 +2,7 @@
 import { type Alert, type NewAlert, resolved } from './alert.ts'
 import { type Condition, conditionsOf } from './alert-condition.ts'
 import type { FactsOf } from './alert-facts.ts'
-import type { RuleKind, RuleOf } from './alert-rule.ts'
+import type { AlertRule, RuleKind, RuleOf } from './alert-rule.ts'
 
 export interface AlertDecision {
   readonly open: readonly NewAlert[]
@@ -11,7 +11,7 @@ export interface AlertDecision {
   readonly resolve: readonly Alert[]
 }
 
-/** Alerts of one rule at once: beyond that one more says how many there are. */
+/** Alerts of one rule about one workspace at once: beyond that one more says how many there are. */
 export const MAX_ALERTS = 50
 /** An alert that goes on is written this often, so that people see that it does. */
 const REFRESH_MS = 60_000
@@ -33,7 +33,7 @@ export function decide<Kind extends RuleKind>(
   const resolve: Alert[] = []
   for (const condition of conditions) {
     const alert = known.get(condition.subject)
-    if (!alert) open.push({ ...condition, ruleId: rule.id, kind: rule.kind, severity: rule.severity, openedAt: now })
+    if (!alert) open.push(newAlert(condition, rule, now))
     else if (isStale(alert, condition, { severity: rule.severity, now }))
       refresh.push(refreshed(alert, condition, { severity: rule.severity, now }))
   }
@@ -44,6 +44,14 @@ export function decide<Kind extends RuleKind>(
     else if (alert.clearedAt === null) refresh.push({ ...alert, clearedAt })
   }
   return { open, refresh, resolve }
+}
+
+function newAlert(
+  { share: _, ...condition }: Condition,
+  { id: ruleId, kind, severity }: Pick<AlertRule, 'id' | 'kind' | 'severity'>,
+  openedAt: number,
+): NewAlert {
+  return { ...condition, ruleId, kind, severity, openedAt }
 }
 
 /** For alerts whose rule is gone or switched off. */
@@ -70,15 +78,27 @@ function refreshed(alert: Alert, { title, values }: Condition, { severity, now }
   return { ...next, mutedUntil: null, untold: [...alert.untold, `unmuted@${alert.mutedUntil}`] }
 }
 
-/** Those that are known first, so that none is taken to be over because there are too many. */
+/** The share of each workspace by itself, so that no one fills the places of another; those that are known first, so that none is taken to be over because there are too many. */
 function bounded(
   conditions: readonly Condition[],
-  { name, workspace }: Pick<RuleOf<RuleKind>, 'name' | 'workspace'>,
+  { name }: Pick<RuleOf<RuleKind>, 'name'>,
   known: ReadonlyMap<string, Alert>,
 ): readonly Condition[] {
-  if (conditions.length <= MAX_ALERTS) return conditions
+  const groups = new Map<string, Condition[]>()
+  for (const each of conditions) {
+    const share = each.share ?? each.workspace
+    const group = groups.get(share)
+    if (group) group.push(each)
+    else groups.set(share, [each])
+  }
   const isKnown = ({ subject }: Condition): boolean => known.has(subject)
-  const sorted = [...conditions.filter(isKnown), ...conditions.filter((each) => !isKnown(each))]
-  const more = { subject: 'more', workspace, title: `${name}: there are more than ${MAX_ALERTS}` }
-  return [...sorted.slice(0, MAX_ALERTS), { ...more, values: { more: sorted.length - MAX_ALERTS } }]
+  return [...groups].flatMap(([share, those]) => {
+    if (those.length <= MAX_ALERTS) return those
+    const sorted = [...those.filter(isKnown), ...those.filter((each) => !isKnown(each))]
+    const subject = share === '' ? 'more' : `more ${share}`
+    const where = share === '' ? '' : ` in workspace ${share}`
+    const title = `${name}: there are more than ${MAX_ALERTS}${where}`
+    const more = { subject, workspace: those[0]!.workspace, title, values: { more: sorted.length - MAX_ALERTS } }
+    return [...sorted.slice(0, MAX_ALERTS), more]
+  })
 }

@@ -54,6 +54,8 @@ export interface QueueFact {
   readonly paused: boolean
   /** Live processes that take runs from it. */
   readonly workers: number
+  /** The workspace of a queue that only runs name; the empty text for one that a process or a person named. */
+  readonly namedBy: string
 }
 
 export interface LiveRun {
@@ -93,7 +95,7 @@ export interface FactsByKind {
   readonly failure_rate: Sums & { readonly succeeded: number; readonly failed: number }
   readonly run_too_long: {
     readonly runs: readonly LiveRun[]
-    /** How long runs of a job usually take, by its name. */
+    /** How long runs of a job usually take in its workspace, by `ownJob`. */
     readonly usual: ReadonlyMap<string, { readonly p95Ms: number; readonly count: number }>
     /** How long successful runs of a schedule took lately, by its id. */
     readonly ofSchedule: ReadonlyMap<string, { readonly medianMs: number; readonly count: number }>
@@ -129,6 +131,7 @@ export interface FactsByKind {
     readonly expired: { readonly runs: number; readonly forMs: number }
     /** Jobs that no worker has, and whose runs wait. */
     readonly unknownJobs: readonly {
+      readonly workspace: string
       readonly job: string
       readonly queue: string
       readonly runs: number

@@ -1,6 +1,9 @@
 /** The hashes that tie the entries of the audit log together, and where a chain was touched; entries are kept by the store. */
 import { createHash } from 'node:crypto'
 
+/** Hexadecimal digits of the newest hash that a metric carries: a number that every monitoring keeps exactly. */
+const SHORT = 12
+
 /** What stands before the first entry. */
 export const NO_HASH = '0'.repeat(64)
 
@@ -22,7 +25,7 @@ export function auditHash(previousHash: string, entry: object): string {
 /**
  * The seq of the first entry that does not fit the one before it, or null. The entries go from the oldest to the newest;
  * `previousHash` is of the one before them. That the newest entries were cut off no chain can tell by itself: for that,
- * somebody has to remember the last hash.
+ * keep its newest hash elsewhere, and look for it with `isHashOf`.
  */
 export function brokenAt(entries: readonly ChainedEntry[], previousHash: string): number | null {
   let previous = previousHash
@@ -35,6 +38,13 @@ export function brokenAt(entries: readonly ChainedEntry[], previousHash: string)
   }
   return null
 }
+
+/** Whether this is the hash, or its first digits. */
+export const isHashOf = ({ hash }: Pick<ChainedEntry, 'hash'>, expected: string): boolean =>
+  hash.startsWith(expected.toLowerCase())
+
+/** The first digits of a hash as a number. */
+export const shortHash = (hash: string): number => Number.parseInt(hash.slice(0, SHORT), 16)
 
 /** JSON text that does not depend on the order in which an object was put together, nor on the database that kept it. */
 function canonical(value: unknown): string {

@@ -9,8 +9,10 @@ import type { Store } from '../store/contract/store.ts'
 import type { PoolUsage } from '../store/contract/upkeep.ts'
 import type { Clock } from '../time/clock.ts'
 import { unresolved } from './alerting/alerts.ts'
+import { channelOf } from './alerting/channel.ts'
 import { type Look, takeLook } from './alerting/look.ts'
-import { allChannels, notificationOf } from './alerting/notifications.ts'
+import { notificationOf } from './alerting/notifications.ts'
+import { channelsOf } from './alerting/stored-channels.ts'
 import { createForecastCache } from './forecast-cache.ts'
 import { herdsOf } from './routes/forecast.ts'
 
@@ -120,7 +122,7 @@ async function quarantinedOf({ schedules }: Store): Promise<NonNullable<Diagnosi
 }
 
 async function alertFacts(documents: DocumentStore): Promise<DiagnosisFacts['alerts']> {
-  const [stored, channels] = await Promise.all([unresolved(documents), allChannels(documents)])
+  const [stored, channels] = await Promise.all([unresolved(documents), channelsOf(documents, '')])
   const open = stored.map(({ alert }) => alert).filter(({ state }) => state !== 'resolved')
   return {
     open: open.map(({ id, severity, title, openedAt }) => ({ id, severity, title, openedAt })),
@@ -139,7 +141,10 @@ async function deafChannelsOf(
   }
   const failed = (await newest('failed')).filter(({ at }) => at > now - DAY_MS)
   if (failed.length === 0) return []
-  const [sent, channels] = await Promise.all([newest('sent'), allChannels(documents)])
+  const sent = await newest('sent')
+  const ids = [...new Set(failed.map(({ channelId }) => channelId))]
+  const stored = await Promise.all(ids.map((id) => documents.get('channel', id)))
+  const channels = stored.flatMap((document) => (document ? channelOf(document) : []))
   return channels.flatMap(({ id, name, enabled }) => {
     const last = failed.filter(({ channelId }) => channelId === id).sort((a, b) => b.at - a.at)[0]
     const since = last && sent.some(({ channelId, at }) => channelId === id && at > last.at)

@@ -133,6 +133,7 @@ export const OPERATION_RULES = {
   revokeKey: { scope: 'admin', reach: 'fleet', cost: 'write', shows: 'nothing', quotas: [] },
   rollKey: { scope: 'admin', reach: 'fleet', cost: 'write', shows: 'nothing', quotas: [] },
   listAudit: { scope: 'admin', reach: 'workspace', cost: 'list', shows: 'payload', quotas: [] },
+  getAuditHead: { scope: 'read', reach: 'fleet', cost: 'read', shows: 'nothing', quotas: [] },
   verifyAudit: { scope: 'admin', reach: 'fleet', cost: 'scan', shows: 'nothing', quotas: [] },
   signIn: { scope: 'none', reach: 'workspace', cost: 'write', shows: 'nothing', quotas: [] },
   whoAmI: { scope: 'read', reach: 'workspace', cost: 'read', shows: 'nothing', quotas: [] },

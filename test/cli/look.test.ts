@@ -130,6 +130,27 @@ describe('against a server', () => {
     expect(verified).toMatchObject({ code: 0, out: expect.stringContaining('fits') })
   })
 
+  it('audit-log head prints the newest hash, and verify exits with 5 when no entry has the one expected', async () => {
+    const [piped, json] = await place.runAll(['audit-log', 'head'], ['audit-log', 'head', '--json'])
+    const { entries, hash } = JSON.parse(json!.out)
+    expect(piped!.out.trim().split('\t')).toEqual([String(entries), expect.any(String), hash])
+    const [held, cut, wrong, body] = await place.runAll(
+      ['audit-log', 'verify', '--expect', hash],
+      ['audit-log', 'verify', '--expect', 'f'.repeat(64)],
+      ['audit-log', 'verify', '--expect', 'nonsense'],
+      ['audit-log', 'verify', '--expect', 'f'.repeat(64), '--json'],
+    )
+    expect(held).toMatchObject({ code: 0, out: expect.stringContaining(`entry ${entries} has the expected hash`) })
+    expect(cut).toMatchObject({
+      code: 5,
+      out: '',
+      err: expect.stringMatching(/^CHECK_FAILED: no entry of the audit log/),
+    })
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('--expect') })
+    expect(body!.code).toBe(5)
+    expect(JSON.parse(body!.out)).toMatchObject({ entries, brokenAt: null, expectedAt: null })
+  })
+
   it('audit exits with 0 when the ledger adds up, and with 5 and the names when it does not', async () => {
     const [clean, none, forgotten] = await place.runAll(
       ['audit', '--since', '12h'],

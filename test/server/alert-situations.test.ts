@@ -23,7 +23,7 @@ afterEach(async () => {
   await place.close()
 })
 
-function looking(store: Store = place.store): () => Promise<boolean> {
+function looking(store: Store = place.store): () => Promise<unknown> {
   const { clock } = place
   const onError = (error: unknown): never => {
     throw error
@@ -255,7 +255,7 @@ describe('over a longer time', () => {
     const retention: Retention = { ...kept, orphansMs: day, endedMs: null }
     const janitor = createJanitor({ store, leadership: everybodyLeads, retention, onFact: () => {} })
     const look = looking()
-    const cleaning = async (): Promise<boolean> => {
+    const cleaning = async (): Promise<unknown> => {
       const info = { id: 'p', host: 'h', pid: 1, roles: ['scheduler'], queues: {}, tzdata: '', busy: 0 } as const
       await place.store.workers.beat(info)
       await janitor.pass().catch(() => {})

@@ -269,7 +269,8 @@ export const CASES: Cases = {
     }
   },
   listAudit: async () => happy('/audit?limit=2'),
-  verifyAudit: async () => happy('/audit/verify'),
+  getAuditHead: async () => happy('/audit/head'),
+  verifyAudit: async () => happy(`/audit/verify?expect=${'0'.repeat(64)}`),
   signIn: async (stage) => happy('/session', 200, { body: { key: stage.tokens.read }, as: null }),
   whoAmI: async () => happy('/session'),
   signOut: async () => happy('/session', 204),

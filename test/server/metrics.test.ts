@@ -176,6 +176,42 @@ describe.each(OPEN_PLACES)('a scrape on %s', (name, open) => {
     expect(after.get('everytick_missed_total')).toBeGreaterThan(7)
   })
 
+  it('has series for queues that somebody named or serves, however many queues one workspace names', async () => {
+    place = await open(START)
+    const { read } = await stage({ queues: { default: 5 } })
+    const run = {
+      workspace: 'evil',
+      job: 'good',
+      priority: 5,
+      due: { delayMs: 0 },
+      overlap: 'allow',
+      trigger: 'enqueue',
+    } as const
+    const policy = { retry: { attempts: 1, backoff: 'fixed', baseMs: 1, maxMs: 1 } } as const
+    const nothing = { payload: null, schedule: null, slot: null, lane: null, idempotencyKey: null }
+    const newId = uuidGenerator(place.clock)
+    const enqueued = (workspace: string, queue: string) => ({
+      ...run,
+      ...nothing,
+      policy,
+      id: newId(),
+      workspace,
+      queue,
+    })
+    await place.store.queues.configure([{ name: 'zz-named', limits: {} }])
+    await place.store.runs.enqueue([
+      ...Array.from({ length: 300 }, (_, i) => enqueued('evil', `aaa-${i}`)),
+      enqueued('evil', 'zz-named'),
+      enqueued('victim', 'zz-theirs'),
+    ])
+    const values = await read()
+    for (const queue of ['zz-named', 'zz-theirs']) expect(values.get(`everytick_queue_depth{queue="${queue}"}`)).toBe(1)
+    expect(values.get('everytick_queue_depth{queue="default"}')).toBe(0)
+    expect([...values.keys()].filter((key) => key.startsWith('everytick_queue_depth{queue="aaa'))).toHaveLength(20)
+    expect(values.get('everytick_queue_depth{queue="other"}')).toBe(280)
+    expect(values.get('everytick_queues_hidden')).toBe(280)
+  })
+
   it('tells what waits in a queue that nobody serves, and for how long', async () => {
     place = await open(START)
     const schedules = [schedule({ key: 'elsewhere', cron: '* * * * *', job: good, queue: 'gpu', overlap: 'allow' })]
@@ -229,7 +265,7 @@ describe.each(OPEN_PLACES)('a scrape on %s', (name, open) => {
     place = await open(START)
     const partly = (store: Store): Store => ({
       ...store,
-      queues: { ...store.queues, list: () => Promise.reject(new Error('broken')) },
+      queues: { ...store.queues, sweep: () => Promise.reject(new Error('broken')) },
     })
     const { read } = await stage({}, partly)
     const values = await read()

@@ -2,12 +2,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { z } from 'zod'
 import { defineJob, type Everytick, everytick } from '../../src/index.ts'
 import { coreOf } from '../../src/scheduler/core.ts'
 import { createServer, type Server } from '../../src/server/app.ts'
 import type { Scope } from '../../src/server/scope.ts'
 import type { ServerOptions } from '../../src/server/settings.ts'
+import { openDatabase } from '../../src/store/sqlite/driver.ts'
 import { createReadyDatabase } from '../postgres/ready-database.ts'
 
 export const STORES = ['sqlite', 'postgres'] as const
@@ -34,6 +36,8 @@ export interface Stage extends AsyncDisposable {
   readonly server: Server
   readonly tokens: Record<string, string>
   readonly ask: Ask
+  /** Changes the database itself, as somebody with access to it would. */
+  sql(text: string): Promise<void>
   /** Another node on the same database. */
   another(options?: ServerOptions): Promise<{ app: Everytick; server: Server }>
 }
@@ -89,6 +93,18 @@ export async function openStage(store: StoreName, options: ServerOptions = {}): 
     server,
     tokens,
     ask: askOf(server, tokens),
+    async sql(text) {
+      if (store === 'sqlite') {
+        const database = await openDatabase(address.slice('sqlite:'.length))
+        database.exec(text)
+        database.close()
+        return
+      }
+      const client = new pg.Client({ connectionString: address })
+      await client.connect()
+      await client.query(text)
+      await client.end()
+    },
     async another(given = {}) {
       const other = make(given)
       others.push(other.app)

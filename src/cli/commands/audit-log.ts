@@ -32,15 +32,53 @@ export function listAuditLog(options: AuditLogOptions, io: Io): Promise<void> {
   })
 }
 
-export function verifyAuditLog(options: AuditLogOptions, io: Io): Promise<void> {
+interface Head {
+  readonly entries: number
+  readonly at: string | null
+  readonly hash: string
+}
+
+export function headOfAuditLog(options: AuditLogOptions, io: Io): Promise<void> {
   return withBackend(options, async (backend) => {
-    const found = await backend.ask<{ entries: number; brokenAt: number | null }>('GET', '/audit/verify')
-    const { entries, brokenAt } = found
-    if (brokenAt === null || options.json)
-      await answer(found, { ...options, io }, () => `${entries} entries, and every one fits the one before it\n`)
-    if (brokenAt === null) return
-    throw new UsageError(`the audit log was touched: entry ${brokenAt} does not fit the one before it`, {
-      code: 'CHECK_FAILED',
-    })
+    const head = await backend.ask<Head>('GET', '/audit/head')
+    await answer(head, { ...options, io }, ({ entries, at, hash }, view) =>
+      rowsText(['ENTRY', 'AT', 'HASH'], [[String(entries), at ?? '-', hash]], view),
+    )
   })
+}
+
+export interface VerifyOptions extends AuditLogOptions {
+  readonly expect?: string
+}
+
+interface Verified {
+  readonly entries: number
+  readonly brokenAt: number | null
+  readonly hash: string
+  readonly expectedAt: number | null
+}
+
+export function verifyAuditLog(options: VerifyOptions, io: Io): Promise<void> {
+  const expected = options.expect?.trim()
+  if (expected !== undefined && !/^[0-9a-f]{12,64}$/i.test(expected))
+    throw new UsageError('--expect is no hash of an audit log', {
+      hint: 'pass what everytick audit-log head printed: 64 hexadecimal digits, or the first 12 or more',
+    })
+  return withBackend(options, async (backend) => {
+    const found = await backend.ask<Verified>('GET', '/audit/verify', { query: { expect: expected } })
+    const wrong = wrongWith(found, expected)
+    if (wrong === null || options.json) await answer(found, { ...options, io }, () => soundText(found))
+    if (wrong !== null) throw new UsageError(wrong, { code: 'CHECK_FAILED' })
+  })
+}
+
+function wrongWith({ brokenAt, expectedAt, entries }: Verified, expected: string | undefined): string | null {
+  if (brokenAt !== null) return `the audit log was touched: entry ${brokenAt} does not fit the one before it`
+  if (expected === undefined || expectedAt !== null) return null
+  return `no entry of the audit log, which has ${entries}, has the hash ${expected}: its end was cut off, it was written anew, or this is another database`
+}
+
+function soundText({ entries, expectedAt }: Verified): string {
+  const expected = expectedAt !== null ? `; entry ${expectedAt} has the expected hash` : ''
+  return `${entries} entries, and every one fits the one before it${expected}\n`
 }

@@ -1,7 +1,7 @@
 /** Defines the commands that look: `why`, `simulate`, `forecast`, `audit`, `audit-log` and `bench`. */
 import { type Command, Option } from 'commander'
 import type { AuditOptions } from '../commands/audit.ts'
-import type { AuditLogOptions } from '../commands/audit-log.ts'
+import type { AuditLogOptions, VerifyOptions } from '../commands/audit-log.ts'
 import type { BenchOptions } from '../commands/bench.ts'
 import type { ForecastOptions } from '../commands/forecast.ts'
 import type { SimulateOptions } from '../commands/simulate.ts'
@@ -64,9 +64,16 @@ export function registerLook(program: Command, io: Io): void {
       const { listAuditLog } = await import('../commands/audit-log.ts')
       await listAuditLog(options, io)
     })
-  withBackendOptions(log.command('verify'))
-    .description('walk the chain of hashes: exit 5 when it breaks')
+  withBackendOptions(log.command('head'))
+    .description('print the newest entry and its hash, to be kept elsewhere')
     .action(async (options: AuditLogOptions) => {
+      const { headOfAuditLog } = await import('../commands/audit-log.ts')
+      await headOfAuditLog(options, io)
+    })
+  withBackendOptions(log.command('verify'))
+    .description('walk the chain of hashes: exit 5 when it breaks, or no longer holds an expected one')
+    .option('--expect <hash>', 'that audit-log head printed before')
+    .action(async (options: VerifyOptions) => {
       const { verifyAuditLog } = await import('../commands/audit-log.ts')
       await verifyAuditLog(options, io)
     })

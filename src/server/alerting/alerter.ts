@@ -1,15 +1,26 @@
-/** Looks at the facts, lets `decide` say what they mean, and writes that down together with what is to be told. */
+/** Looks at the facts, lets `decide` say what they mean, and writes that down together with what is to be told: first for the rules of the fleet, then for those of the workspaces, each within its share of the time. */
 import type { Alert } from '../../observe/alert.ts'
 import { type AlertDecision, decide, over } from '../../observe/alert-decision.ts'
 import type { AlertRule, RuleKind, RuleOf } from '../../observe/alert-rule.ts'
 import type { Store } from '../../store/contract/store.ts'
 import type { Clock } from '../../time/clock.ts'
 import { openAlert, type StoredAlert, unresolved, writeAlert } from './alerts.ts'
+import { capOf } from './caps.ts'
+import type { Channel } from './channel.ts'
 import { gather } from './gather.ts'
 import { grouped } from './grouped.ts'
+import { inTurns } from './in-turns.ts'
 import { type Look, takeLook } from './look.ts'
-import { allChannels, tell } from './notifications.ts'
+import { createMemory, type Memory } from './memory.ts'
+import { tell } from './notifications.ts'
 import { allRules } from './rules.ts'
+import { channelsFor } from './stored-channels.ts'
+
+/** What the rules of all workspaces may take of one pass, and those of one workspace; the rest has its turn in the next pass. */
+const ALL_MS = 5000
+const EACH_MS = 500
+/** Notifications that one pass makes about one workspace; what is beyond stays untold until the next one. */
+const MAX_TOLD = 500
 
 export interface AlerterOptions {
   readonly store: Store
@@ -19,15 +30,22 @@ export interface AlerterOptions {
   readonly newId: () => string
   /** A rule that could not be looked at; its alerts stay as they are. */
   readonly onError: (error: unknown) => void
+  readonly memory?: Memory
+}
+
+/** Whether every rule of the fleet could be looked at, and every rule at all. */
+export interface Passed {
+  readonly fleet: boolean
+  readonly all: boolean
 }
 
 export interface Alerter {
-  /** Safe to do twice, also at once. Answers whether every rule could be looked at. */
-  pass(): Promise<boolean>
+  /** Safe to do twice, also at once. */
+  pass(): Promise<Passed>
 }
 
 export function createAlerter(options: AlerterOptions): Alerter {
-  const { store, clock, node, newId, onError } = options
+  const { store, clock, node, newId, onError, memory = createMemory() } = options
   const { documents } = store
 
   const decideOn = async (look: Look, rule: AlertRule, alerts: readonly Alert[]): Promise<AlertDecision> => {
@@ -46,10 +64,31 @@ export function createAlerter(options: AlerterOptions): Alerter {
     return written.filter((each) => each !== null)
   }
 
-  const pass = async (): Promise<boolean> => {
-    const look = await takeLook({ store, clock, node })
-    await look.remember()
+  const tellAll = async (
+    alerts: readonly Alert[],
+    { rules, now }: { readonly rules: ReadonlyMap<string, AlertRule>; readonly now: number },
+  ): Promise<void> => {
+    const isFleets = ({ ruleId }: Alert): boolean => (rules.get(ruleId)?.workspace ?? '') === ''
+    const ordered = [...alerts.filter(isFleets), ...alerts.filter((alert) => !isFleets(alert))]
+    const channels = new Map<string, readonly Channel[]>()
+    const told = new Map<string, number>()
+    for (const alert of inTurns(ordered, ({ workspace }) => workspace)) {
+      const { workspace } = alert
+      const before = told.get(workspace) ?? 0
+      if (workspace !== '' && before >= MAX_TOLD) continue
+      const those = channels.get(workspace) ?? (await channelsFor(documents, workspace))
+      channels.set(workspace, those)
+      told.set(
+        workspace,
+        before + (await tell(documents, alert, { channels: those, rule: rules.get(alert.ruleId), now })),
+      )
+    }
+  }
+
+  const pass = async (): Promise<Passed> => {
     const stored = await unresolved(documents)
+    const look = await takeLook({ store, clock, node, memory, queueNames: queuesIn(stored) })
+    await look.remember()
     const versions = new Map(stored.map(({ alert, version }) => [alert.id, version]))
     const rules = new Map((await allRules(documents)).map((rule) => [rule.id, rule]))
     const ofRule = grouped(
@@ -57,28 +96,70 @@ export function createAlerter(options: AlerterOptions): Alerter {
       ({ ruleId }) => ruleId,
     )
     const changed = new Map(stored.map(({ alert }) => [alert.id, alert]))
-    let failed = 0
+    const failed = { fleet: 0, all: 0 }
+    const ofOwner = new Map<string, number>()
+    for (const { workspace, id } of rules.values())
+      ofOwner.set(workspace, (ofOwner.get(workspace) ?? 0) + (ofRule.get(id)?.length ?? 0))
+
     const carryOut = async (decision: AlertDecision): Promise<void> => {
       for (const { alert } of await write(decision, versions)) changed.set(alert.id, alert)
     }
-    for (const rule of rules.values()) {
+    const lookAt = async (rule: AlertRule): Promise<void> => {
       try {
-        await carryOut(await decideOn(look, rule, ofRule.get(rule.id) ?? []))
+        const decision = await decideOn(look, rule, ofRule.get(rule.id) ?? [])
+        const there = ofOwner.get(rule.workspace) ?? 0
+        const open = decision.open.slice(0, Math.max(0, capOf(rule.workspace).alerts - there))
+        ofOwner.set(rule.workspace, there + open.length)
+        await carryOut({ ...decision, open })
       } catch (error) {
-        failed++
+        failed.all++
+        if (rule.workspace === '') failed.fleet++
         onError(error)
       }
     }
+
+    const all = [...rules.values()]
+    for (const rule of all.filter(({ workspace }) => workspace === '')) await lookAt(rule)
     for (const [ruleId, alerts] of ofRule)
       if (!rules.has(ruleId)) await carryOut({ open: [], refresh: [], resolve: over(alerts, look.now) })
+    await inShares(
+      all.filter(({ workspace }) => workspace !== ''),
+      { clock, turns: memory.turns, lookAt },
+    )
     const untold = [...changed.values()].filter((alert) => alert.untold.length > 0)
-    if (untold.length > 0) {
-      const channels = await allChannels(documents)
-      for (const alert of untold)
-        await tell(documents, alert, { channels, rule: rules.get(alert.ruleId), now: look.now })
-    }
-    return failed === 0
+    await tellAll(untold, { rules, now: look.now })
+    return { fleet: failed.fleet === 0, all: failed.all === 0 }
   }
 
   return { pass }
+}
+
+const QUEUE = 'queue '
+
+const queuesIn = (stored: readonly StoredAlert[]): ReadonlySet<string> =>
+  new Set(stored.flatMap(({ alert: { subject } }) => (subject.startsWith(QUEUE) ? [subject.slice(QUEUE.length)] : [])))
+
+interface Sharing {
+  readonly clock: Clock
+  readonly turns: Map<string, number>
+  readonly lookAt: (rule: AlertRule) => Promise<void>
+}
+
+/** Those first that have waited longest for their turn, one workspace after the other. */
+async function inShares(rules: readonly AlertRule[], { clock, turns, lookAt }: Sharing): Promise<void> {
+  const ids = new Set(rules.map(({ id }) => id))
+  for (const id of turns.keys()) if (!ids.has(id)) turns.delete(id)
+  let turn = Math.max(0, ...turns.values())
+  const waited = rules.toSorted((a, b) => (turns.get(a.id) ?? 0) - (turns.get(b.id) ?? 0))
+  const spent = new Map<string, number>()
+  const beganAt = clock.elapsed()
+  for (const rule of inTurns(waited, ({ workspace }) => workspace)) {
+    const at = clock.elapsed()
+    if (at - beganAt >= ALL_MS) return
+    const before = spent.get(rule.workspace) ?? 0
+    if (before >= EACH_MS) continue
+    await lookAt(rule)
+    turns.set(rule.id, ++turn)
+    spent.set(rule.workspace, before + clock.elapsed() - at)
+  }
 }

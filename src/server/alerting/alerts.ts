@@ -17,8 +17,8 @@ export interface StoredAlert {
 /** How long one that is over can be looked up. */
 const RESOLVED_FOR_MS = 90 * DAY_MS
 const PAGE = 200
-/** More than all rules together can have. */
-const MAX_UNRESOLVED = 20_000
+/** More than there are: each rule of the fleet has a bounded number for each workspace, and a workspace for all of its own. */
+const MAX_UNRESOLVED = 200_000
 const TRIES = 5
 
 export const alertOf = ({ data, version }: Document): StoredAlert => ({ alert: data as unknown as Alert, version })

@@ -5,7 +5,8 @@ import type { Duty } from '../duties.ts'
 import type { Parts } from '../parts.ts'
 import { createAlerter } from './alerter.ts'
 import { beatOutward } from './heartbeat.ts'
-import { createNotifier } from './notifier.ts'
+import { createMemory } from './memory.ts'
+import { createNotifier, type Notifier } from './notifier.ts'
 
 /** Between two looks for something to send: a look by index, mostly in vain. */
 const SEND_MS = 2000
@@ -20,6 +21,7 @@ function lookingDuty({ core, settings: { heartbeat } }: Needed): Duty {
   const { clock } = core
   const onError = (where: string, retryInMs: number) => (error: unknown) =>
     core.hub.tell({ kind: 'engine.error', where, error, retryInMs })
+  const memory = createMemory()
   let lookAt = Number.NEGATIVE_INFINITY
   let beatAt = Number.NEGATIVE_INFINITY
   let isHealthy = false
@@ -47,9 +49,12 @@ function lookingDuty({ core, settings: { heartbeat } }: Needed): Duty {
       if (clock.elapsed() >= lookAt) {
         isHealthy = false
         const told = onError('alerter', LOOK_MS)
-        isHealthy = await createAlerter({ store, clock, node: hostname(), newId: core.newId, onError: told }).pass()
+        const options = { store, clock, node: hostname(), newId: core.newId, onError: told, memory }
+        const passed = await createAlerter(options).pass()
+        // The sign of life is the fleet's: a rule of one workspace that cannot be read must not end it.
+        isHealthy = passed.fleet
         // A pass in which a rule could not be read does not fail, so the loop does not see that it recovers.
-        if (isHealthy) core.hub.tell({ kind: 'engine.recovered', where: 'alerter' })
+        if (passed.all) core.hub.tell({ kind: 'engine.recovered', where: 'alerter' })
         lookAt = clock.elapsed() + LOOK_MS
       }
       if (heartbeat && isHealthy && !beating && clock.elapsed() >= beatAt) beat(heartbeat.url, heartbeat.everyMs)
@@ -61,10 +66,16 @@ function lookingDuty({ core, settings: { heartbeat } }: Needed): Duty {
 
 function sendingDuty({ core, settings: { allowPrivate } }: Needed): Duty {
   const voice = { clock: core.clock, logger: core.settings.logger, allowPrivate }
+  let notifier: Notifier | null = null
+  const onError = (error: unknown): void => {
+    core.hub.tell({ kind: 'engine.error', where: 'notifier', error, retryInMs: SEND_MS })
+  }
   return {
     name: 'notifier',
     async pass(store) {
-      await createNotifier({ store, voice }).pass()
+      // One for all passes: it knows which channels it is still speaking to.
+      notifier ??= createNotifier({ store, voice, timers: core.timers, onError })
+      await notifier.pass()
       return SEND_MS
     },
   }

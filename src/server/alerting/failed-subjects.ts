@@ -5,12 +5,11 @@ import type { FactsOf, FailedSubject } from '../../observe/alert-facts.ts'
 import { DAY_MS } from '../../schedule/calendar.ts'
 import type { UnsuccessfulSubject } from '../../store/contract/monitoring.ts'
 import { schedulesOf } from './found-schedules.ts'
+import { inTurns } from './in-turns.ts'
 import type { Look } from './look.ts'
 
-/** Runs that ended otherwise than well that one look reads, the newest. */
-export const MAX_UNSUCCESSFUL = 10_000
-/** More than a rule has alerts: of these it is looked up whether they succeeded since. */
-const MAX_SUBJECTS = 200
+/** Of these it is looked up whether they succeeded since, the workspaces in turns. */
+const MAX_SUBJECTS = 500
 /** Runs that succeeded among which the newest end is looked for: they are listed by when they were asked for. */
 const NEWEST = 5
 
@@ -22,14 +21,17 @@ export interface FailedQuestion {
 type Failed = Omit<FailedSubject, 'succeededAt'>
 
 export async function failedSubjects(look: Look, { rule, alerts }: FailedQuestion): Promise<FactsOf<'run_failed'>> {
-  const span = { afterAt: look.now - DAY_MS, untilAt: look.now }
-  const found = (await look.store.monitoring.unsuccessful(span, MAX_UNSUCCESSFUL))
+  const found = (await look.unsuccessful(DAY_MS))
     .filter(({ workspace }) => rule.workspace === '' || workspace === rule.workspace)
     .flatMap(failureOf)
   // What alerts are about first, so that none is taken to be over because others failed since.
   const known = new Map((await failuresOf(look, alerts)).map((each) => [subjectOf(each), each]))
   const fresh = new Map(found.map((each) => [subjectOf(each), each]))
-  const all = [...new Map([...known, ...fresh]).values()].slice(0, Math.max(MAX_SUBJECTS, known.size))
+  const others = [...fresh].filter(([subject]) => !known.has(subject)).map(([, each]) => each)
+  const all = [
+    ...new Map([...known, ...[...fresh].filter(([subject]) => known.has(subject))]).values(),
+    ...inTurns(others, ({ workspace }) => workspace).slice(0, MAX_SUBJECTS),
+  ]
   const schedules = all.flatMap(({ schedule }) => schedule?.id ?? [])
   const successes = await look.store.monitoring.successes(schedules)
   const failed: FailedSubject[] = []

@@ -4,11 +4,16 @@ import type { NamedSchedule } from '../../observe/alert-facts.ts'
 import type { Schedule } from '../../schedule/schedule.ts'
 import type { ScheduleFilter } from '../../store/contract/schedules.ts'
 import type { Look } from './look.ts'
+import type { Place } from './memory.ts'
 
-/** Schedules that one look finds at most; more than a rule has alerts. */
-const MAX_SCHEDULES = 200
-/** Looks that may find nothing before the next page. */
-const MAX_LOOKS = 5
+/** Schedules that one look finds at most, of all workspaces and of one: more than a rule has alerts about it. */
+const MAX_SCHEDULES = 1000
+const MAX_OF_ONE = 60
+/** Pages that one look reads, and those that may be empty: the next look goes on where it ended. */
+const MAX_PAGES = 20
+const MAX_EMPTY = 5
+/** Behind every key of a workspace. */
+const LAST_KEY = '\u{10ffff}'
 const SUBJECT = 'schedule '
 
 /** The part of a filter that keeps a rule to its workspace. */
@@ -17,16 +22,34 @@ export const within = ({ workspace }: { readonly workspace: string }): { workspa
 
 export const nameOf = ({ id, workspace, key }: NamedSchedule): NamedSchedule => ({ id, workspace, key })
 
-export async function findSchedules(look: Look, filter: ScheduleFilter, max = MAX_SCHEDULES): Promise<Schedule[]> {
-  const found: Schedule[] = []
-  let after: { readonly workspace: string; readonly key: string } | undefined
-  for (let i = 0; i < MAX_LOOKS && found.length < max; i++) {
-    const page = await look.store.schedules.find(filter, { limit: max, ...(after ? { after } : {}) })
-    found.push(...page.schedules)
-    if (!page.next) break
-    after = page.next
+/** A few of each workspace, from where the look before ended: one with many leaves the others their places. */
+export async function findSchedules(look: Look, filter: ScheduleFilter): Promise<Schedule[]> {
+  const found = new Map<string, Schedule>()
+  const sweep = JSON.stringify(filter)
+  let after = look.memory.sweeps.get(sweep)
+  const beganAt = after
+  let [empty, isPastEnd] = [0, false]
+  for (let i = 0; i < MAX_PAGES && empty < MAX_EMPTY && found.size < MAX_SCHEDULES; i++) {
+    const page = await look.store.schedules.find(filter, { limit: MAX_OF_ONE, ...(after ? { after } : {}) })
+    const before = found.size
+    for (const each of page.schedules) found.set(each.id, each)
+    empty = found.size === before ? empty + 1 : 0
+    after = page.next ? behind(page.next, page.schedules) : undefined
+    if (!page.next) {
+      // All that is behind the beginning was seen; what is before it follows.
+      if (isPastEnd || beganAt === undefined) break
+      isPastEnd = true
+    }
   }
-  return found.slice(0, max)
+  if (after) look.memory.sweeps.set(sweep, after)
+  else look.memory.sweeps.delete(sweep)
+  return [...found.values()]
+}
+
+/** A workspace that fills a page is passed over. */
+function behind(next: Place, page: readonly Schedule[]): Place {
+  const fills = page.length === MAX_OF_ONE && page[0]!.workspace === next.workspace
+  return fills ? { workspace: next.workspace, key: LAST_KEY } : next
 }
 
 /** The schedules that alerts are about, as they are now, without those that are gone. */

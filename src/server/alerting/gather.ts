@@ -2,18 +2,21 @@
 
 import { cleanupDone } from '../../engine/cleanup-mark.ts'
 import type { Alert } from '../../observe/alert.ts'
+import { ownJob } from '../../observe/alert-condition.ts'
 import type { FactsOf, LatenessStretch, NamedSchedule } from '../../observe/alert-facts.ts'
 import type { RuleKind, RuleOf } from '../../observe/alert-rule.ts'
 import { type Counted, countAbove, merged, quantile, upTo } from '../../observe/histogram.ts'
 import { lastGapAt } from '../../observe/watch.ts'
-import { DAY_MS } from '../../schedule/calendar.ts'
-import type { LongRun } from '../../store/contract/monitoring.ts'
-import { DURATION_BOUNDS, LATENESS_BOUNDS, type Stats, type StatsScope } from '../../store/contract/stats.ts'
-import { failedSubjects, MAX_UNSUCCESSFUL } from './failed-subjects.ts'
+import type { LongRun, UnknownJob } from '../../store/contract/monitoring.ts'
+import { LATENESS_BOUNDS, type Stats, type StatsScope } from '../../store/contract/stats.ts'
+import { failedSubjects } from './failed-subjects.ts'
 import { findSchedules, nameOf, schedulesOf, within } from './found-schedules.ts'
+import { grouped } from './grouped.ts'
+import { inTurns } from './in-turns.ts'
 import { lateSchedules } from './late-schedules.ts'
 import type { Look } from './look.ts'
 import { silentSchedules } from './silent-schedules.ts'
+import { usualDuration } from './usual-duration.ts'
 
 /** What is asked for: the rule, and its alerts that are not over, whose subjects are looked at one by one. */
 export interface Question<Kind extends RuleKind> {
@@ -22,11 +25,9 @@ export interface Question<Kind extends RuleKind> {
 }
 
 const HOUR_MS = 3_600_000
-/** Runs that one pass looks at, those that have been running the longest. */
-const MAX_RUNNING = 1000
 /** No rule can tell more quickly that a run takes long. */
 const LEAST_RUNNING_MS = 10_000
-/** Jobs whose usual duration is read in one pass. */
+/** Jobs of a workspace whose usual duration a rule asks for. */
 const MAX_JOBS = 50
 /** Schedules of which the usual duration is read in one pass. */
 const MAX_SCHEDULES = 200
@@ -48,9 +49,8 @@ const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
 
   async failed_in_a_row(look, { rule, alerts }) {
     const { count } = rule.settings
-    const span = { afterAt: look.now - HOUR_MS, untilAt: look.now }
     const names = new Map<string, NamedSchedule>()
-    for (const { schedule, workspace, failed } of await look.store.monitoring.unsuccessful(span, MAX_UNSUCCESSFUL))
+    for (const { schedule, workspace, failed } of await look.unsuccessful(HOUR_MS))
       if (schedule && failed > 0 && (rule.workspace === '' || workspace === rule.workspace))
         names.set(schedule.id, { id: schedule.id, workspace, key: schedule.key })
     for (const each of await schedulesOf(look, alerts)) names.set(each.id, nameOf(each))
@@ -69,21 +69,19 @@ const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
 
   async run_too_long(look, { rule }) {
     const { monitoring } = look.store
-    const found = await monitoring.running({ startedBefore: look.now - LEAST_RUNNING_MS, limit: MAX_RUNNING })
+    const found = await look.running(LEAST_RUNNING_MS)
     // One whose lease has ended is not at work any more.
     const runs = found.filter(
       ({ workspace, leaseUntil }) => leaseUntil > look.now && (rule.workspace === '' || workspace === rule.workspace),
     )
     const long = runs.filter(({ startedAt }) => look.now - startedAt > rule.settings.atLeastMs)
-    const jobs = [...new Set(long.map(({ job }) => job))].slice(0, MAX_JOBS)
+    const jobs = new Map(long.map(({ workspace, job }) => [ownJob({ workspace, job }), { workspace, job }]))
     const usual = new Map<string, { p95Ms: number; count: number }>()
-    for (const job of jobs) {
-      const { durations, durationMaxMs } = merged(await look.stats(`job:${job}`, DAY_MS))
-      const count = durations.reduce((sum, each) => sum + each, 0)
-      usual.set(job, { p95Ms: quantile(upTo(DURATION_BOUNDS, durationMaxMs), durations, 0.95) ?? 0, count })
-    }
-    const untimed = long.flatMap((run) => (timeoutOf(run) === null && run.schedule ? run.schedule.id : []))
-    const successes = await monitoring.successes([...new Set(untimed)].slice(0, MAX_SCHEDULES))
+    for (const each of inTurns(jobs.values(), ({ workspace }) => workspace).slice(0, MAX_JOBS))
+      usual.set(ownJob(each), await usualDuration(look, each))
+    const untimed = long.filter((run) => timeoutOf(run) === null && run.schedule)
+    const ids = inTurns(untimed, ({ workspace }) => workspace).flatMap(({ schedule }) => schedule?.id ?? [])
+    const successes = await monitoring.successes([...new Set(ids)].slice(0, MAX_SCHEDULES))
     const ofSchedule = new Map(
       [...successes].map(([id, { durationsMs }]) => [
         id,
@@ -153,7 +151,7 @@ const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
     const expired = await look.store.claims.expired(MAX_EXPIRED)
     const oldest = Math.min(look.now, ...expired.map(({ leaseUntil }) => leaseUntil ?? look.now))
     const span = { afterAt: look.now - UNKNOWN_JOB_MS, untilAt: look.now }
-    const unknown = await look.store.monitoring.unknownJobs(span, MAX_UNKNOWN)
+    const unknown = mergedJobs(await look.store.monitoring.unknownJobs(span, MAX_UNKNOWN))
     const unknownJobs = await Promise.all(
       unknown.map(async ({ sinceAt, ...each }) => ({ ...each, forMs: await look.lastedMs(sinceAt, each.queue) })),
     )
@@ -172,6 +170,17 @@ const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
 export function gather<Kind extends RuleKind>(look: Look, question: Question<Kind>): Promise<FactsOf<Kind>> {
   const one: Gather<Kind> = GATHER[question.rule.kind]
   return one(look, question)
+}
+
+/** A job of a queue counts for the workspace that names the fewest: one with many cannot take it into its share. */
+function mergedJobs(unknown: readonly UnknownJob[]): UnknownJob[] {
+  const counts = grouped(unknown, ({ workspace }) => workspace)
+  const countOf = ({ workspace }: UnknownJob): number => counts.get(workspace)!.length
+  return [...grouped(unknown, ({ job, queue }) => JSON.stringify([job, queue])).values()].map((alike) => ({
+    ...alike.toSorted((a, b) => countOf(a) - countOf(b))[0]!,
+    runs: alike.reduce((sum, { runs }) => sum + runs, 0),
+    sinceAt: Math.min(...alike.map(({ sinceAt }) => sinceAt)),
+  }))
 }
 
 /** What was handed over may take as long as was agreed then, however long an attempt may take by itself. */

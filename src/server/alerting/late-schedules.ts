@@ -3,10 +3,11 @@ import type { Alert } from '../../observe/alert.ts'
 import type { FactsOf, LateSchedule, NamedSchedule } from '../../observe/alert-facts.ts'
 import type { Run } from '../../run/run.ts'
 import { findSchedules, nameOf, schedulesOf, within } from './found-schedules.ts'
+import { inTurns } from './in-turns.ts'
 import type { Look } from './look.ts'
 
-/** Runs of each priority of a queue among which those of schedules are looked for, the oldest first. */
-const MAX_WAITING = 500
+/** Queues in which runs wait that one look reads, the workspaces that name them in turns. */
+const MAX_QUEUES = 200
 /** Runs of one schedule that are looked at, from the newest. */
 const NEWEST = 20
 
@@ -25,10 +26,12 @@ export async function lateSchedules(
   const dueBefore = look.now - settings.graceMs
   const overdue = await findSchedules(look, { ...within(rule), overdueMs: settings.graceMs })
   const waiting: Waiting[] = overdue.flatMap((each) => (each.nextAt === null ? [] : notPlanned(each, each.nextAt)))
-  for (const { name: queue, paused, oldestDueAt } of await look.queues()) {
-    // A paused queue holds its runs back on purpose.
-    if (paused || oldestDueAt === null || oldestDueAt >= dueBefore) continue
-    const found = await look.store.monitoring.waiting(queue, { dueBefore, limit: MAX_WAITING })
+  // A paused queue holds its runs back on purpose.
+  const held = (await look.queues()).filter(
+    ({ paused, oldestDueAt }) => !paused && oldestDueAt !== null && oldestDueAt < dueBefore,
+  )
+  for (const { name: queue } of inTurns(held, ({ namedBy }) => namedBy).slice(0, MAX_QUEUES)) {
+    const found = await look.waiting(queue, settings.graceMs)
     const own = found.filter((each) => workspace === '' || each.workspace === workspace)
     waiting.push(...own.map((each) => notStarted(each, each.dueAt, queue)))
   }

@@ -1,10 +1,10 @@
-/** Notifications as documents: made from what an alert has untold, under ids that make a repetition none; sending them is `notifier.ts`. */
+/** Notifications as documents: made from what an alert has untold, under ids that make a repetition none, and pending in a lane for each channel and workspace; sending them is `notifier.ts`. */
 import type { Json } from '../../json.ts'
 import { type Alert, eventOf } from '../../observe/alert.ts'
 import type { AlertRule } from '../../observe/alert-rule.ts'
 import type { Document, DocumentStore } from '../../store/contract/documents.ts'
 import { moveAlert } from './alerts.ts'
-import { type Channel, channelOf, hears } from './channel.ts'
+import { type Channel, hears } from './channel.ts'
 import { type Message, toldAlert } from './message.ts'
 
 export type NotificationState = 'pending' | 'sent' | 'failed'
@@ -24,11 +24,18 @@ export interface StoredNotification extends Pick<Document, 'id' | 'workspace' | 
   readonly notification: Notification
 }
 
+/** What waits for one channel about one workspace. Each lane is read by itself, so that what waits in one hides nothing in another. */
+export interface Lane {
+  readonly state: string
+  readonly channelId: string
+}
+
 /** Longer than they are tried, so that people can see what became of them. */
 const KEPT_FOR_MS = 8 * 86_400_000
-const PAGE = 200
-const MAX_CHANNELS = 1000
-const MAX_PENDING = 2000
+const PENDING = 'pending '
+const MAX_LANES = 10_000
+/** Notifications of one lane that are read at once, the newest. */
+const MAX_IN_LANE = 200
 
 export const notificationOf = ({ id, workspace, version, createdAt, data }: Document): StoredNotification => ({
   id,
@@ -38,28 +45,13 @@ export const notificationOf = ({ id, workspace, version, createdAt, data }: Docu
   notification: data as unknown as Notification,
 })
 
-export async function allChannels(documents: DocumentStore): Promise<Channel[]> {
-  return (await pages(documents, { kind: 'channel', max: MAX_CHANNELS })).map(channelOf)
+export async function pendingLanes(documents: DocumentStore): Promise<Lane[]> {
+  const states = await documents.states('notification', { prefix: PENDING, limit: MAX_LANES })
+  return states.map((state) => ({ state, channelId: state.slice(PENDING.length).split(' ', 1)[0]! }))
 }
 
-export async function pendingNotifications(documents: DocumentStore): Promise<StoredNotification[]> {
-  const found = await pages(documents, { kind: 'notification', state: 'pending', max: MAX_PENDING })
-  return found.map(notificationOf)
-}
-
-async function pages(
-  documents: DocumentStore,
-  of: { readonly kind: 'channel' | 'notification'; readonly state?: NotificationState; readonly max: number },
-): Promise<Document[]> {
-  const found: Document[] = []
-  for (let after: string | undefined; found.length < of.max; ) {
-    const from = { ...(of.state === undefined ? {} : { state: of.state }), ...(after === undefined ? {} : { after }) }
-    const page = await documents.list(of.kind, { limit: PAGE, ...from })
-    found.push(...page)
-    after = page.at(-1)?.id
-    if (page.length < PAGE) break
-  }
-  return found
+export async function pendingIn(documents: DocumentStore, { state }: Lane): Promise<StoredNotification[]> {
+  return (await documents.list('notification', { state, limit: MAX_IN_LANE })).map(notificationOf)
 }
 
 export function writeNotification(
@@ -68,10 +60,12 @@ export function writeNotification(
   state: NotificationState,
 ): Promise<Document | null> {
   const data = { ...notification } as unknown as Json
-  return documents.put({ kind: 'notification', id, workspace, state, data, from: version, forMs: KEPT_FOR_MS })
+  const lane = state === 'pending' ? `${PENDING}${notification.channelId} ${workspace}` : state
+  return documents.put({ kind: 'notification', id, workspace, state: lane, data, from: version, forMs: KEPT_FOR_MS })
 }
 
 export interface Telling {
+  /** Those of the alert's workspace and of the fleet. */
   readonly channels: readonly Channel[]
   /** The rule of the alert; undefined when it is gone. */
   readonly rule: AlertRule | undefined
@@ -80,10 +74,10 @@ export interface Telling {
 
 /**
  * Makes a notification of each untold event for each channel, and only then takes the events off the alert. Whoever dies in
- * between leaves them untold, and the next one finds the notifications that there are already.
+ * between leaves them untold, and the next one finds the notifications that there are already. Answers how many it made.
  */
-export async function tell(documents: DocumentStore, alert: Alert, telling: Telling): Promise<void> {
-  if (alert.untold.length === 0) return
+export async function tell(documents: DocumentStore, alert: Alert, telling: Telling): Promise<number> {
+  if (alert.untold.length === 0) return 0
   const { channels, rule, now } = telling
   const listening = channels.filter(
     (channel) => hears(channel, alert.workspace) && (rule?.channels?.includes(channel.id) ?? true),
@@ -102,4 +96,5 @@ export async function tell(documents: DocumentStore, alert: Alert, telling: Tell
     const untold = now.untold.filter((event) => !told.has(event))
     return untold.length === now.untold.length ? null : { ...now, untold }
   })
+  return told.size * listening.length
 }

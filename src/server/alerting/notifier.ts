@@ -1,13 +1,16 @@
-/** Sends what is pending: each at least once, again after a while when it failed, for a day; many at once as one digest. */
+/** Sends what is pending: each at least once, again after a while when it failed, for a day; many at once as one digest. Channels of one owner wait for each other, and for nobody else's. */
 import type { Store } from '../../store/contract/store.ts'
-import { type Channel, senderOf, type Voice } from './channel.ts'
+import { systemTimers, type Timers } from '../../time/timers.ts'
+import { type Channel, channelOf, senderOf, type Voice } from './channel.ts'
 import { grouped } from './grouped.ts'
+import { inTurns } from './in-turns.ts'
 import type { Delivery } from './message.ts'
 import {
-  allChannels,
+  type Lane,
   type Notification,
   type NotificationState,
-  pendingNotifications,
+  pendingIn,
+  pendingLanes,
   type StoredNotification,
   writeNotification,
 } from './notifications.ts'
@@ -15,22 +18,51 @@ import { parcelsOf, retryAfterMs } from './parcels.ts'
 
 /** Longer than a sending takes: until then nobody else sends the same. */
 const SENDING_MS = 30_000
-/** Channels that are spoken to at once, so that one that hangs does not keep the others waiting. */
-const AT_ONCE = 20
+/** A pass waits so long for its channels, and leaves the slow ones to themselves. */
+const WAIT_MS = 2000
+/** After so long a channel lets another one of its owner have its place. */
+const TURN_MS = 20_000
+/** A channel with nothing due is not read again before this. */
+const REST_MS = 10_000
+/** Channels that are spoken to at once: of the fleet, of one workspace, and of all workspaces together. */
+const AT_ONCE = { fleet: 20, workspace: 4, workspaces: 100 } as const
 
 export interface NotifierOptions {
   readonly store: Store
   readonly voice: Voice
   readonly random?: () => number
+  readonly timers?: Timers
+  /** For what fails after its pass has ended. */
+  readonly onError?: (error: unknown) => void
 }
 
 export interface Notifier {
-  /** Safe to do twice, also at once. */
+  /** Safe to do twice, also at once. It may end before slow channels have answered; the next pass leaves those alone. */
   pass(): Promise<void>
 }
 
-export function createNotifier({ store, voice, random = Math.random }: NotifierOptions): Notifier {
+interface Waiting {
+  readonly id: string
+  /** Undefined when it was removed. */
+  readonly channel: Channel | undefined
+  readonly owner: string
+  readonly lanes: readonly Lane[]
+}
+
+export function createNotifier({
+  store,
+  voice,
+  random = Math.random,
+  timers = systemTimers,
+  onError = () => {},
+}: NotifierOptions): Notifier {
   const { documents } = store
+  /** Channels that are spoken to now, with their owners. */
+  const speaking = new Map<string, string>()
+  /** Until when a channel is left alone, by the database's clock, and in which order they had their turns. */
+  const restUntil = new Map<string, number>()
+  const served = new Map<string, number>()
+  let turns = 0
 
   /** The right to send it, for a while; null when somebody else has it. */
   const take = async (each: StoredNotification, change: Partial<Notification>): Promise<StoredNotification | null> => {
@@ -50,6 +82,7 @@ export function createNotifier({ store, voice, random = Math.random }: NotifierO
   }
 
   const speak = async (channel: Channel | undefined, waiting: readonly StoredNotification[]): Promise<void> => {
+    const beganAt = voice.clock.elapsed()
     for (const parcel of parcelsOf(waiting)) {
       const now = await store.now()
       const taken: StoredNotification[] = []
@@ -67,23 +100,63 @@ export function createNotifier({ store, voice, random = Math.random }: NotifierO
       for (const each of taken) await settle(each, delivery, endedAt)
       // What hangs or refuses now would do so for the next one too.
       if (!delivery.ok && !delivery.gone) return
+      if (voice.clock.elapsed() - beganAt > TURN_MS) return
     }
+  }
+
+  const waitingChannels = async (now: number): Promise<Waiting[]> => {
+    const lanes = grouped(await pendingLanes(documents), ({ channelId }) => channelId)
+    for (const each of [restUntil, served]) for (const id of each.keys()) if (!lanes.has(id)) each.delete(id)
+    const found: Waiting[] = []
+    for (const [id, those] of lanes) {
+      if (speaking.has(id) || (restUntil.get(id) ?? 0) > now) continue
+      const document = await documents.get('channel', id)
+      const channel = document ? channelOf(document) : undefined
+      found.push({ id, channel, owner: channel?.workspace ?? `removed ${id}`, lanes: those })
+    }
+    return found.sort((a, b) => (served.get(a.id) ?? 0) - (served.get(b.id) ?? 0))
+  }
+
+  const hasPlace = (owner: string): boolean => {
+    const owners = [...speaking.values()]
+    const own = owners.filter((each) => each === owner).length
+    if (owner === '') return own < AT_ONCE.fleet
+    return own < AT_ONCE.workspace && owners.filter((each) => each !== '').length < AT_ONCE.workspaces
+  }
+
+  const serve = async ({ id, channel, lanes }: Waiting, now: number): Promise<void> => {
+    const pending = (await Promise.all(lanes.map((lane) => pendingIn(documents, lane)))).flat()
+    const due = pending.filter(({ notification }) => notification.nextAt <= now)
+    if (due.length > 0) return speak(channel, due)
+    const next = Math.min(...pending.map(({ notification }) => notification.nextAt))
+    restUntil.set(id, Math.min(next, now + REST_MS))
   }
 
   return {
     async pass() {
-      const pending = await pendingNotifications(documents)
-      if (pending.length === 0) return
       const now = await store.now()
-      const due = pending.filter(({ notification }) => notification.nextAt <= now)
-      const channels = new Map((await allChannels(documents)).map((channel) => [channel.id, channel]))
-      const waiting = [...grouped(due, ({ notification }) => notification.channelId)]
-      for (let at = 0; at < waiting.length; at += AT_ONCE) {
-        const group = waiting.slice(at, at + AT_ONCE)
-        const spoken = await Promise.allSettled(group.map(([id, those]) => speak(channels.get(id), those)))
-        const failed = spoken.find((each) => each.status === 'rejected')
-        if (failed) throw failed.reason
+      const begun: Promise<void>[] = []
+      let isOver = false
+      for (const each of inTurns(await waitingChannels(now), ({ owner }) => owner)) {
+        if (!hasPlace(each.owner)) continue
+        speaking.set(each.id, each.owner)
+        served.set(each.id, ++turns)
+        const spoken = serve(each, now).finally(() => speaking.delete(each.id))
+        spoken.catch((error: unknown) => isOver && onError(error))
+        begun.push(spoken)
       }
+      if (begun.length === 0) return
+      const all = Promise.allSettled(begun)
+      const ended = await new Promise<PromiseSettledResult<void>[] | null>((resolve) => {
+        const cancel = timers.set(WAIT_MS, () => resolve(null))
+        void all.then((results) => {
+          cancel()
+          resolve(results)
+        })
+      })
+      isOver = true
+      const failed = ended?.find((each) => each.status === 'rejected')
+      if (failed) throw failed.reason
     },
   }
 }

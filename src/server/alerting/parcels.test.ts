@@ -27,6 +27,14 @@ describe('notifications of a channel', () => {
     expect(parcels.map(({ of }) => of[0]!.id)).toEqual(['n0000', 'n0001', 'n0002'])
   })
 
+  it('about two workspaces go in turns, also in a digest', () => {
+    const flood = waiting(200, 0).map((each) => ({ ...each, workspace: 'a' }))
+    const late = { ...waiting(1, 0)[0]!, id: 'z', workspace: 'b', createdAt: 1000 }
+    expect(parcelsOf([...flood, late])[0]!.of.findIndex(({ id }) => id === 'z')).toBe(1)
+    const later = { ...late, createdAt: 60_000 }
+    expect(parcelsOf([...flood, later])[1]!.of.map(({ id }) => id)).toEqual(['z'])
+  })
+
   it('that went in a digest go in the same again, whatever came since', () => {
     const [first] = parcelsOf(waiting(11, 0))
     expect(parcelsOf(waiting(11, 0))[0]!.digest).toBe(first!.digest)

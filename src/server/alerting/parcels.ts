@@ -1,6 +1,7 @@
 /** Decides, purely, what is sent together and when what failed is tried again; sending is `notifier.ts`. */
 import { createHash } from 'node:crypto'
 import { grouped } from './grouped.ts'
+import { inTurns } from './in-turns.ts'
 import type { StoredNotification } from './notifications.ts'
 
 export interface Parcel {
@@ -15,25 +16,33 @@ const MAX_SINGLE = 10
 const TOGETHER_MS = 5000
 const MAX_TOGETHER = 100
 
-/** Those of one channel, oldest first. What went in a digest once goes in the same again, so that its receiver knows it. */
+/**
+ * Those of one channel: the workspaces in turns, and the oldest of each first, so that a flood of one neither delays what is
+ * about another nor hides it beyond the lines of a digest. What went in a digest once goes in the same again, so that its
+ * receiver knows it.
+ */
 export function parcelsOf(waiting: readonly StoredNotification[]): Parcel[] {
   const known = grouped(waiting, ({ notification }) => notification.digest)
   const fresh = [...(known.get(null) ?? [])].sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
   known.delete(null)
   const parcels: Parcel[] = [...known].map(([digest, of]) => ({ digest, of }))
-  for (let at = 0; at < fresh.length; ) {
-    const together = fresh
-      .slice(at, at + MAX_TOGETHER)
-      .filter(({ createdAt }) => createdAt - fresh[at]!.createdAt <= TOGETHER_MS)
-    if (together.length > MAX_SINGLE) {
-      parcels.push({ digest: digestId(together), of: together })
-      at += together.length
-    } else {
-      parcels.push({ digest: null, of: [fresh[at]!] })
-      at++
-    }
+  const rest = new Set(inTurns(fresh, ({ workspace }) => workspace))
+  for (const first of rest) {
+    const together = togetherWith(first, rest)
+    const of = together.length > MAX_SINGLE ? together : [first]
+    parcels.push({ digest: of === together ? digestId(of) : null, of })
+    for (const each of of) rest.delete(each)
   }
   return parcels
+}
+
+function togetherWith(first: StoredNotification, rest: Iterable<StoredNotification>): StoredNotification[] {
+  const together: StoredNotification[] = []
+  for (const each of rest) {
+    if (Math.abs(each.createdAt - first.createdAt) <= TOGETHER_MS) together.push(each)
+    if (together.length === MAX_TOGETHER) break
+  }
+  return together
 }
 
 const digestId = (of: readonly StoredNotification[]): string =>

@@ -3,9 +3,9 @@ import type { Json } from '../../json.ts'
 import { type AlertRule, defaultRuleId, kindOfDefault, RULE_KIND_NAMES } from '../../observe/alert-rule.ts'
 import { defaultRule, readRule, writtenRule } from '../../observe/read-alert-rule.ts'
 import type { Document, DocumentStore } from '../../store/contract/documents.ts'
+import { capOf } from './caps.ts'
 
 const PAGE = 200
-export const MAX_RULES = 500
 
 /** One that a newer version stored, and this one cannot read, holds nowhere here; null then. */
 export function ruleOf({ id, workspace, data }: Document): AlertRule | null {
@@ -18,11 +18,23 @@ export function ruleOf({ id, workspace, data }: Document): AlertRule | null {
 
 export const ruleData = (rule: AlertRule): Json => writtenRule(rule)
 
-export async function storedRules(documents: DocumentStore): Promise<Document[]> {
+/** Of all owners, or of one, each up to its cap; a default that was changed is none of them. */
+export async function storedRules(documents: DocumentStore, owner?: string): Promise<Document[]> {
   const found: Document[] = []
-  for (let after: string | undefined; found.length < MAX_RULES; ) {
-    const page = await documents.list('alert_rule', { limit: PAGE, ...(after === undefined ? {} : { after }) })
-    found.push(...page)
+  const counts = new Map<string, number>()
+  const isWithin = ({ id, workspace }: Document): boolean => {
+    if (kindOfDefault(id) !== undefined) return true
+    const count = (counts.get(workspace) ?? 0) + 1
+    counts.set(workspace, count)
+    return count <= capOf(workspace).rules
+  }
+  for (let after: string | undefined; ; ) {
+    const page = await documents.list('alert_rule', {
+      limit: PAGE,
+      ...(owner === undefined ? {} : { workspace: owner }),
+      ...(after === undefined ? {} : { after }),
+    })
+    found.push(...page.filter(isWithin))
     after = page.at(-1)?.id
     if (page.length < PAGE) break
   }

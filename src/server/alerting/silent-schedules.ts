@@ -5,15 +5,13 @@ import { readable } from '../../observe/timing-class.ts'
 import { type Schedule, seedOf } from '../../schedule/schedule.ts'
 import { slotsOf } from '../../schedule/slots.ts'
 import type { RecentSuccesses } from '../../store/contract/monitoring.ts'
-import { MAX_UNSUCCESSFUL } from './failed-subjects.ts'
 import { schedulesOf } from './found-schedules.ts'
+import { inTurns } from './in-turns.ts'
 import type { Look } from './look.ts'
 
 /** Trouble that is older is found again with the next occurrence. */
 const LATELY_MS = 600_000
-const MAX_RECORDS = 5000
-const MAX_RUNNING = 500
-/** Schedules that one look reads. */
+/** Schedules that one look reads, the workspaces in turns. */
 const MAX_SCHEDULES = 300
 
 export interface SilentQuestion {
@@ -27,17 +25,20 @@ export interface SilentQuestion {
 export async function silentSchedules(look: Look, { rule, alerts }: SilentQuestion): Promise<FactsOf<'no_success'>> {
   const { workspace, settings } = rule
   const { monitoring, schedules: store } = look.store
-  const span = { afterAt: look.now - LATELY_MS, untilAt: look.now }
   const [passed, unsuccessful, long, known] = await Promise.all([
-    monitoring.passedOver(span, MAX_RECORDS),
-    monitoring.unsuccessful(span, MAX_UNSUCCESSFUL),
-    monitoring.running({ startedBefore: look.now - settings.atLeastMs, limit: MAX_RUNNING }),
+    look.passedOver(LATELY_MS),
+    look.unsuccessful(LATELY_MS),
+    look.running(settings.atLeastMs),
     schedulesOf(look, alerts),
   ])
   const running = new Map(long.flatMap((run) => (run.schedule ? [[run.schedule.id, run] as const] : [])))
   const isKnown = new Set(known.map(({ id }) => id))
-  const ids = new Set([...running.keys(), ...unsuccessful.flatMap(({ schedule }) => schedule?.id ?? []), ...passed])
-  const others = [...ids].filter((id) => !isKnown.has(id)).slice(0, MAX_SCHEDULES)
+  const troubled = new Map<string, string>(passed.map((each) => [each.id, each.workspace]))
+  for (const each of [...unsuccessful, ...long]) if (each.schedule) troubled.set(each.schedule.id, each.workspace)
+  const fresh = [...troubled].filter(([id, of]) => !isKnown.has(id) && (workspace === '' || of === workspace))
+  const others = inTurns(fresh, ([, of]) => of)
+    .slice(0, MAX_SCHEDULES)
+    .map(([id]) => id)
   const found = [...known, ...(await Promise.all(others.map((id) => store.byId(id))))]
   const paused = new Set((await look.queues()).filter((queue) => queue.paused).map(({ name }) => name))
   const active = found.filter((each) => each !== null).filter((each) => isActive(each, { workspace, paused }))

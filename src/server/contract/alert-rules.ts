@@ -66,7 +66,7 @@ export const createAlertRule = operation({
   recovery: 'repeat',
   body: RuleFields,
   answers: { 201: { ...One, headers: ['Location'] } },
-  refusals: ['NOT_ACCEPTABLE_STATE'],
+  refusals: ['QUOTA_REACHED'],
 })
 
 export const getAlertRule = operation({
@@ -91,7 +91,7 @@ export const putAlertRule = operation({
   params,
   body: RuleFields,
   answers: { 200: One },
-  refusals: ['NOT_FOUND', 'NOT_ACCEPTABLE_STATE', 'PRECONDITION_FAILED'],
+  refusals: ['NOT_FOUND', 'PRECONDITION_FAILED'],
 })
 
 export const deleteAlertRule = operation({

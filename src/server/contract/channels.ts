@@ -79,6 +79,7 @@ export const createChannel = operation({
   recovery: 'repeat',
   body: z.strictObject({ name: Name, workspace: Name.optional(), enabled: z.boolean().optional(), config: Config }),
   answers: { 201: { ...One, headers: ['Location'] } },
+  refusals: ['QUOTA_REACHED'],
 })
 
 export const getChannel = operation({

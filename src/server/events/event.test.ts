@@ -19,7 +19,15 @@ const MISSED: FeedEntry = {
   ...happened,
   ...{ kind: 'non_run', state: 'missed', scheduleId: 's', reason: 'outage', count: 3 },
 }
-const AUDIT: FeedEntry = { ...happened, kind: 'audit', action: 'schedule.create', target: 'schedule a/k', actor: 'ana' }
+const AUDIT: FeedEntry = {
+  ...happened,
+  kind: 'audit',
+  action: 'schedule.create',
+  target: 'schedule a/k',
+  actor: 'ana',
+  seq: 1,
+  hash: 'f',
+}
 const journal = (entry: 'lost' | 'quarantined'): FeedEntry => ({
   ...{ ...happened, kind: 'journal', entry, runId: 'r', scheduleId: 's', data: {} },
 })

@@ -71,8 +71,8 @@ function told(entry: FeedEntry): [type: string, data: object, scheduleId: string
     case 'alert':
       return [`alert.${entry.state}`, { alert: entry.alertId, workspace }, null]
     case 'audit': {
-      const { action, target, actor } = entry
-      return [`audit.${action}`, { action, target, actor, workspace }, null]
+      const { action, target, actor, seq, hash } = entry
+      return [`audit.${action}`, { action, target, actor, workspace, seq, hash }, null]
     }
   }
 }

@@ -5,7 +5,17 @@ import { createFollower, MAX_WAITING } from './follower.ts'
 import { eventStream } from './stream.ts'
 
 const event = (id: number): LiveEvent =>
-  eventOf({ kind: 'audit', at: id, id: String(id), workspace: '', action: 'x', target: 'y', actor: 'z' })
+  eventOf({
+    kind: 'audit',
+    at: id,
+    id: String(id),
+    workspace: '',
+    action: 'x',
+    target: 'y',
+    actor: 'z',
+    seq: 1,
+    hash: 'f',
+  })
 const events = (from: number, count: number): LiveEvent[] => Array.from({ length: count }, (_, i) => event(from + i))
 const texts = (from: number, count: number): string =>
   events(from, count)

@@ -3,7 +3,7 @@ import type { FeedEntry } from '../../store/contract/feed.ts'
 import { createReplay, MAX_REPLAYED } from './replay.ts'
 
 const entry = (at: number): FeedEntry => ({
-  ...{ kind: 'audit', at, id: String(at), workspace: 'a', action: 'x', target: 'y', actor: 'z' },
+  ...{ kind: 'audit', at, id: String(at), workspace: 'a', action: 'x', target: 'y', actor: 'z', seq: 1, hash: 'f' },
 })
 
 /** A feed with something in every millisecond up to now. */

@@ -1,5 +1,6 @@
 /** Which figures of the fleet are shown, under which names, and how each is read from one look; every server shows the same, so that rules take their maximum. The look is `fleet.ts`. */
-import { capped } from '../../scheduler/per-name.ts'
+import { shortHash } from '../../observe/audit-chain.ts'
+import { OTHER } from '../../scheduler/per-name.ts'
 import type { DayTotals } from './day-totals.ts'
 import type { Figure, Sample } from './figure.ts'
 import type { Fleet, QueueState } from './fleet.ts'
@@ -10,11 +11,11 @@ const byQueue = (
   queues: Fleet['queues'],
   read: (queue: QueueState) => number,
   join: (a: number, b: number) => number,
-): Sample[] =>
-  capped(
-    (queues ?? []).map((queue) => [queue.name, read(queue)]),
-    join,
-  ).map(([queue, value]) => [{ queue }, value])
+): Sample[] => {
+  if (!queues) return []
+  const own = queues.shown.map((queue): Sample => [{ queue: queue.name }, read(queue)])
+  return queues.hidden.length === 0 ? own : [...own, [{ queue: OTHER }, queues.hidden.map(read).reduce(join)]]
+}
 
 const byOutcome = (today: DayTotals | null, outcomes: readonly (keyof DayTotals)[]): Sample[] =>
   today ? outcomes.map((outcome) => [{ outcome }, today[outcome]]) : []
@@ -55,6 +56,12 @@ export const FLEET_FIGURES: readonly Figure<Fleet>[] = [
         ({ oldestDueAt }) => (oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt) / 1000),
         Math.max,
       ),
+  },
+  {
+    name: 'everytick_queues_hidden',
+    help: 'Queues without series of their own, which share the name other; counted up to 1,000.',
+    kind: 'gauge',
+    read: ({ queues }) => queues?.hidden.length ?? null,
   },
   {
     name: 'everytick_workers_alive',
@@ -135,5 +142,17 @@ export const FLEET_FIGURES: readonly Figure<Fleet>[] = [
     help: 'Occurrences that became more than one run in the whole fleet since midnight UTC; there should be none.',
     kind: 'counter',
     read: ({ today }) => today?.doubled ?? null,
+  },
+  {
+    name: 'everytick_audit_log_entries',
+    help: 'The number of the newest entry of the audit log; it never falls.',
+    kind: 'gauge',
+    read: ({ audit }) => audit?.entries ?? null,
+  },
+  {
+    name: 'everytick_audit_log_head',
+    help: 'The first 12 hexadecimal digits of the newest hash of the audit log, as a number.',
+    kind: 'gauge',
+    read: ({ audit }) => audit && shortHash(audit.hash),
   },
 ]

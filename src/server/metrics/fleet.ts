@@ -1,20 +1,35 @@
 /** Looks at the whole fleet through its store, for whoever scrapes: each part by itself, so that one that fails leaves the others; nothing is decided. */
+import { NO_HASH } from '../../observe/audit-chain.ts'
+import { MOST_NAMES } from '../../scheduler/per-name.ts'
 import type { QueueRow } from '../../store/contract/queues.ts'
 import type { Sizes } from '../../store/contract/stats.ts'
 import type { Store } from '../../store/contract/store.ts'
 import type { PoolUsage, StoreHealth } from '../../store/contract/upkeep.ts'
 import { isAlive } from '../../store/contract/workers.ts'
 import type { Clock } from '../../time/clock.ts'
+import { shownQueues } from '../shown-queues.ts'
 import type { Coverage } from './coverage.ts'
 import type { DayTotals, DayTotalsReader } from './day-totals.ts'
 import { lookAtStore, type StoreLook, storeAway } from './store-look.ts'
 
 export type QueueState = Pick<QueueRow, 'name' | 'ready' | 'oldestDueAt'>
 
+/** Those with a series of their own, and those that share one. */
+export interface QueueStates {
+  readonly shown: readonly QueueState[]
+  readonly hidden: readonly QueueState[]
+}
+
+/** The number of the newest entry of the audit log, and its hash. */
+export interface AuditHead {
+  readonly entries: number
+  readonly hash: string
+}
+
 /** Null for what could not be learned. */
 export interface Fleet extends StoreLook {
   readonly lagMs: number | null
-  readonly queues: readonly QueueState[] | null
+  readonly queues: QueueStates | null
   readonly workers: number | null
   readonly leadershipChanges: number | null
   readonly orphaned: number | null
@@ -22,6 +37,7 @@ export interface Fleet extends StoreLook {
   readonly health: StoreHealth | null
   readonly coverage: number | null
   readonly today: DayTotals | null
+  readonly audit: AuditHead | null
 }
 
 export const fleetAway = (pool: PoolUsage | null): Fleet => ({
@@ -35,6 +51,7 @@ export const fleetAway = (pool: PoolUsage | null): Fleet => ({
   health: null,
   coverage: null,
   today: null,
+  audit: null,
 })
 
 export interface FleetOptions {
@@ -45,6 +62,9 @@ export interface FleetOptions {
   readonly queues: readonly string[]
 }
 
+/** Queues that only runs name: so many are read, and so many of one workspace have series of their own. */
+const MAX_UNKNOWN = 1000
+const MAX_OF_ONE = 20
 /** More than this need not be counted to see that something is wrong. */
 const MOST_ORPHANS = 200
 
@@ -56,7 +76,7 @@ export async function lookAtFleet(store: Store, options: FleetOptions): Promise<
   return {
     ...seen,
     lagMs: await known(() => lagOf(store)),
-    queues: await known(() => queuesOf(store, options.queues)),
+    queues: await known(() => queuesOf(store, { now, own: options.queues })),
     workers: await known(() => workersAlive(store, now)),
     leadershipChanges: await known(() => leadershipChangesOf(store)),
     orphaned: await known(() => store.claims.expired(MOST_ORPHANS).then((runs) => runs.length)),
@@ -64,6 +84,7 @@ export async function lookAtFleet(store: Store, options: FleetOptions): Promise<
     health: await known(() => store.upkeep.health()),
     coverage: await known(() => coverage.look(store, now)),
     today: await known(() => dayTotals.look(store.stats.read, now)),
+    audit: await known(() => auditHeadOf(store)),
   }
 }
 
@@ -83,11 +104,14 @@ async function lagOf({ planning }: Store): Promise<number> {
 }
 
 /** An empty queue is told as empty, or an alert could not see that it has become so. */
-async function queuesOf({ queues }: Store, served: readonly string[]): Promise<QueueState[]> {
-  const listed = await queues.list()
-  const names = new Set(listed.map(({ name }) => name))
-  const empty = served.filter((name) => !names.has(name)).map((name) => ({ name, ready: 0, oldestDueAt: null }))
-  return [...listed, ...empty]
+async function queuesOf(
+  { queues, workers }: Store,
+  { now, own }: { now: number; own: readonly string[] },
+): Promise<QueueStates> {
+  const alive = (await workers.list()).filter((worker) => isAlive(worker, now))
+  const served = new Set([...own, ...alive.flatMap((worker) => Object.keys(worker.queues))])
+  const { rows } = await queues.sweep({ after: '', limit: MAX_UNKNOWN, names: [...served] })
+  return shownQueues(rows, { served, all: MOST_NAMES, each: MAX_OF_ONE })
 }
 
 async function workersAlive({ workers }: Store, now: number): Promise<number> {
@@ -97,4 +121,9 @@ async function workersAlive({ workers }: Store, now: number): Promise<number> {
 /** The fence of a lock grows whenever it changes hands. */
 async function leadershipChangesOf({ locks }: Store): Promise<number> {
   return (await locks.list()).find(({ name }) => name === 'planner')?.fence ?? 0
+}
+
+async function auditHeadOf({ auditLog }: Store): Promise<AuditHead> {
+  const [newest] = await auditLog.list({ limit: 1 })
+  return newest ? { entries: newest.seq, hash: newest.hash } : { entries: 0, hash: NO_HASH }
 }

@@ -3,7 +3,8 @@ import { type AlertRule, kindOfDefault } from '../../observe/alert-rule.ts'
 import { readRule, writtenRule } from '../../observe/read-alert-rule.ts'
 import { refused } from '../../options.ts'
 import type { DocumentStore } from '../../store/contract/documents.ts'
-import { allRules, MAX_RULES, oneRule, ruleData, storedRules } from '../alerting/rules.ts'
+import { checkRoom } from '../alerting/room.ts'
+import { allRules, oneRule, ruleData, storedRules } from '../alerting/rules.ts'
 import * as contract from '../contract/alert-rules.ts'
 import { defined } from '../defined.ts'
 import { madeOnce } from '../made-once.ts'
@@ -47,9 +48,8 @@ export function alertRuleRoutes({ core }: Pick<Parts, 'core'>): readonly Route[]
 
   const write = async (rule: AlertRule, from: number): Promise<void> => {
     const store = await documents()
-    if (from === 0 && (await storedRules(store)).length >= MAX_RULES)
-      throw new Refusal('NOT_ACCEPTABLE_STATE', `there are ${MAX_RULES} rules already`)
     const { id, workspace } = rule
+    if (from === 0 && kindOfDefault(id) === undefined) await checkRoom(store, 'rules', workspace)
     const written = await store.put({ kind: 'alert_rule', id, workspace, state: '', data: ruleData(rule), from })
     if (!written) throw new Refusal('PRECONDITION_FAILED', 'the rule was changed meanwhile', { hint: 'read it again' })
   }

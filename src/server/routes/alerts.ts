@@ -2,8 +2,9 @@
 import { type Alert, acknowledged, muted, resolved, unmuted } from '../../observe/alert.ts'
 import { readDuration, readInstantOption, refused } from '../../options.ts'
 import { alertOf, moveAlert } from '../alerting/alerts.ts'
-import { allChannels, tell } from '../alerting/notifications.ts'
+import { tell } from '../alerting/notifications.ts'
 import { oneRule } from '../alerting/rules.ts'
+import { channelsFor } from '../alerting/stored-channels.ts'
 import * as contract from '../contract/alerts.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
 import { listPage } from '../list-page.ts'
@@ -86,7 +87,10 @@ export function alertRoutes({ core }: Pick<Parts, 'core'>): readonly Route[] {
       )
       const { documents } = store
       // Whoever looks after alerts would do it too, a little later.
-      const [channels, rule] = await Promise.all([allChannels(documents), oneRule(documents, before.ruleId)])
+      const [channels, rule] = await Promise.all([
+        channelsFor(documents, before.workspace),
+        oneRule(documents, before.ruleId),
+      ])
       await tell(documents, await known(principal, params.id), { channels, rule: rule?.rule, now })
       return reply
     }),

@@ -1,5 +1,5 @@
 /** Shows the audit log and checks its chain; what is written to it is decided by `dispatch.ts`. */
-import { brokenAt } from '../../observe/audit-chain.ts'
+import { brokenAt, isHashOf, NO_HASH } from '../../observe/audit-chain.ts'
 import type { AuditEntry } from '../../store/contract/audit-log.ts'
 import * as contract from '../contract/audit.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
@@ -9,7 +9,6 @@ import { visible } from '../principal.ts'
 import { ok, type Route, route } from '../route.ts'
 
 const PAGE = 1000
-const FIRST_HASH = '0'.repeat(64)
 
 export function auditRoutes({ core }: Parts): readonly Route[] {
   return [
@@ -25,16 +24,29 @@ export function auditRoutes({ core }: Parts): readonly Route[] {
       const item = (entry: AuditEntry) => ({ ...entry, at: new Date(entry.at) })
       return ok(pageOf(found, limit, { item, position: ({ seq }) => ({ seq }) }))
     }),
-    route(contract.verifyAudit, async () => {
+    route(contract.getAuditHead, async () => {
       const { auditLog } = await core.store()
-      let [entries, previous] = [0, FIRST_HASH]
+      const [newest] = await auditLog.list({ limit: 1 })
+      return ok(
+        newest
+          ? { entries: newest.seq, at: new Date(newest.at), hash: newest.hash }
+          : { entries: 0, at: null, hash: NO_HASH },
+      )
+    }),
+    route(contract.verifyAudit, async ({ query: { expect } }) => {
+      const { auditLog } = await core.store()
+      let [entries, hash] = [0, NO_HASH]
+      let expectedAt = expect !== undefined && isHashOf({ hash }, expect) ? 0 : null
       for (;;) {
         const page = await auditLog.walk({ afterSeq: entries, limit: PAGE })
-        const broken = brokenAt(page, previous)
-        if (broken !== null) return ok({ entries: entries + page.length, brokenAt: broken })
+        const broken = brokenAt(page, hash)
+        // What stands behind a break proves nothing.
+        const sound = broken === null ? page : page.filter(({ seq }) => seq < broken)
+        if (expect !== undefined) expectedAt ??= sound.find((entry) => isHashOf(entry, expect))?.seq ?? null
+        hash = sound.at(-1)?.hash ?? hash
+        if (broken !== null) return ok({ entries: entries + page.length, brokenAt: broken, hash, expectedAt })
         entries += page.length
-        previous = page.at(-1)?.hash ?? previous
-        if (page.length < PAGE) return ok({ entries, brokenAt: null })
+        if (page.length < PAGE) return ok({ entries, brokenAt: null, hash, expectedAt })
       }
     }),
   ]

@@ -12,6 +12,7 @@ import {
   type Voice,
 } from '../alerting/channel.ts'
 import type { Message } from '../alerting/message.ts'
+import { checkRoom } from '../alerting/room.ts'
 import { allRules } from '../alerting/rules.ts'
 import * as contract from '../contract/channels.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
@@ -50,7 +51,9 @@ export function channelRoutes({ core, settings }: Pick<Parts, 'core' | 'settings
     if (config.kind === 'log' && workspace !== '')
       throw refused('the log is everybody’s, and no channel of a workspace', 'leave out workspace')
     const document = { kind: 'channel', id, workspace, state: '', data: dataOf(channel), from } as const
-    const written = await (await documents()).put(document)
+    const store = await documents()
+    if (from === 0) await checkRoom(store, 'channels', workspace)
+    const written = await store.put(document)
     if (written) return written
     throw new Refusal('PRECONDITION_FAILED', 'the channel was changed meanwhile', { hint: 'read it again' })
   }

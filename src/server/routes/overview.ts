@@ -10,6 +10,8 @@ import type { Parts } from '../parts.ts'
 import { visible } from '../principal.ts'
 import { ok, type Route, route } from '../route.ts'
 
+/** Queues that only runs name, of which so many are counted. */
+const MAX_QUEUES = 1000
 /** What starts within it is on time. */
 const ON_TIME_MS = 1000
 
@@ -55,7 +57,7 @@ export function onTimeOf(lateness: readonly number[]): number | null {
 async function fleetOf(store: Store, now: number) {
   const [workers, queues, alerts] = await Promise.all([
     store.workers.list(),
-    store.queues.list(),
+    store.queues.sweep({ after: '', limit: MAX_QUEUES, names: [] }).then(({ rows }) => rows),
     store.documents.list('alert', { state: 'open', limit: contract.MAX_ALERTS }),
   ])
   const alive = workers.filter((worker) => isAlive(worker, now))

@@ -55,6 +55,8 @@ export interface DocumentPage {
 export interface DocumentStore {
   get(kind: DocumentKind, id: string): Promise<Document | null>
   list(kind: DocumentKind, page: DocumentPage): Promise<Document[]>
+  /** The different states, beginning with `prefix`, in which documents of a kind are stored (the expired ones included), without reading these. */
+  states(kind: DocumentKind, of: { readonly prefix: string; readonly limit: number }): Promise<string[]>
   /** Makes or changes one; null, and nothing is written, when `from` is not the version that is there. One that has expired is not there, and may be made anew. */
   put(document: PutDocument): Promise<Document | null>
   /** Answers whether it was there; with `from`, only in that version. */

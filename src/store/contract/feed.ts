@@ -47,7 +47,14 @@ export type FeedEntry =
       readonly count: number
     })
   | (Happened & { readonly kind: 'alert'; readonly alertId: string; readonly state: string; readonly data: Json })
-  | (Happened & { readonly kind: 'audit'; readonly action: string; readonly target: string; readonly actor: string })
+  | (Happened & {
+      readonly kind: 'audit'
+      readonly action: string
+      readonly target: string
+      readonly actor: string
+      readonly seq: number
+      readonly hash: string
+    })
 
 export interface FeedStore {
   /**

@@ -1,4 +1,4 @@
-/** What alert rules have to know of runs and schedules; every verb finds it by an index and reads a bounded number of rows, whatever is stored. */
+/** What alert rules have to know of runs and schedules; every verb finds it by an index and reads a bounded number of rows, whatever is stored, and answers with so much of each workspace at most, so that none fills the places of another. */
 import type { RunError } from '../../run/run.ts'
 
 /** A stretch of time: instants with afterAt < instant <= untilAt. */
@@ -57,11 +57,21 @@ export interface LongRun {
 
 /** Runs that workers gave back because they do not have the job. */
 export interface UnknownJob {
+  readonly workspace: string
   readonly job: string
   readonly queue: string
   readonly runs: number
   /** When the first of them was made. */
   readonly sinceAt: number
+}
+
+/** Answers about one workspace at most, and about all together. */
+export const MOST_OF_ONE = 100
+export const MOST_OF_ALL = 2000
+
+export interface PassedOver {
+  readonly id: string
+  readonly workspace: string
 }
 
 export interface MonitoringStore {
@@ -70,7 +80,7 @@ export interface MonitoringStore {
   /** Looks at the newest few hundred finished runs of each schedule; one without a success among them is left out. */
   successes(scheduleIds: readonly string[]): Promise<ReadonlyMap<string, RecentSuccesses>>
   /** Schedules with occurrences that were recorded within the span as missed, or as skipped behind a run that goes on; of the newest `limit` records. */
-  passedOver(span: TimeSpan, limit: number): Promise<string[]>
+  passedOver(span: TimeSpan, limit: number): Promise<PassedOver[]>
   /** Schedules with runs of a queue that may start, have been due since then or longer, and never began; of the `limit` oldest of each priority. */
   waiting(queue: string, of: { readonly dueBefore: number; readonly limit: number }): Promise<WaitingSchedule[]>
   /** The runs that have been running the longest, of those that began at or before an instant. */

@@ -12,6 +12,21 @@ export interface QueueRow {
   readonly oldestDueAt: number | null
 }
 
+export interface SweptQueue extends QueueRow {
+  /** Whether a process or a person named it; otherwise only runs do. */
+  readonly configured: boolean
+  /** Of one of the runs that wait in it; null when none does. */
+  readonly workspace: string | null
+}
+
+export interface QueueSweep {
+  /** Queues that only runs name are looked for behind this name, so many of them. */
+  readonly after: string
+  readonly limit: number
+  /** Queues that are wanted wherever they stand. */
+  readonly names: readonly string[]
+}
+
 export interface QueueStore {
   /** Sets the limits of these queues; a pause stays. */
   configure(queues: readonly { readonly name: string; readonly limits: QueueLimits }[]): Promise<void>
@@ -21,4 +36,10 @@ export interface QueueStore {
   resume(name: string): Promise<boolean>
   /** Those that were configured or paused, and those with live runs, by name. */
   list(): Promise<QueueRow[]>
+  /**
+   * A bounded part of the same, by name, however many queues runs name: those that were configured or paused, those with running
+   * runs, those that are wanted, and the next ones in which runs may start. `next` is behind which name the next sweep goes on;
+   * null at the end.
+   */
+  sweep(of: QueueSweep): Promise<{ readonly rows: SweptQueue[]; readonly next: string | null }>
 }

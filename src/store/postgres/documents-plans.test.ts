@@ -5,7 +5,7 @@ import { explain, mostRows, type PlanNode, readWhole } from '../../../test/postg
 import type { Database } from '../../../test/postgres/launcher.ts'
 import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import { listStatement as auditPage, newestStatement, walkStatement } from './audit-log.ts'
-import { getStatement, listStatement } from './documents.ts'
+import { getStatement, listStatement, statesStatement } from './documents.ts'
 import { readStatement } from './logs.ts'
 import type { Statement, Value } from './statement.ts'
 import { openPostgres } from './store.ts'
@@ -61,6 +61,10 @@ describe('the plans of Postgres', () => {
   ])('list documents by an index: %s', async (_, workspace, state, after) => {
     const nodes = await planned(listStatement(SCHEMA), ['alert', workspace, state, after, 50])
     expect(mostRows(nodes)).toBeLessThanOrEqual(100)
+  })
+
+  it('go from state to state of a kind by their index, however many documents are in each', async () => {
+    expect(mostRows(await planned(statesStatement(SCHEMA), ['alert', '', 100]))).toBeLessThanOrEqual(100)
   })
 
   it('find a document by its key', async () => {

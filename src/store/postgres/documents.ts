@@ -15,6 +15,7 @@ interface Row extends Pick<Document, 'kind' | 'id' | 'workspace' | 'state' | 've
 export function createDocuments(connection: Connection, schema: string): DocumentStore {
   const [get, list, remove] = [getStatement(schema), listStatement(schema), removeStatement(schema)]
   const [make, change] = [makeStatement(schema), changeStatement(schema)]
+  const states = statesStatement(schema)
   const { ask } = connection.api
   return {
     async get(kind, id) {
@@ -24,6 +25,10 @@ export function createDocuments(connection: Connection, schema: string): Documen
     async list(kind, { workspace, state, limit, after }) {
       const rows = await ask<Row>(list, [kind, workspace ?? null, state ?? null, after ?? null, limit])
       return rows.map(documentOf)
+    },
+    async states(kind, { prefix, limit }) {
+      const rows = await ask<{ state: string }>(states, [kind, prefix, limit])
+      return rows.map(({ state }) => state).filter((state) => state.startsWith(prefix))
     },
     async put(document) {
       const values = valuesOf(document)
@@ -66,6 +71,18 @@ where d.kind = $1::text and ($2::text is null or d.workspace = $2::text) and ($3
   and ($4::text is null or d.id < $4::text) and ${isThere(schema)}
 order by d.id desc
 limit $5::int`)
+
+/** From state to state by an index, however many documents are in each. */
+export const statesStatement = (schema: string): Statement =>
+  prepared(`
+with recursive known as (
+  (select d.state from ${schema}.documents d where d.kind = $1::text and d.state >= $2::text order by d.state limit 1)
+  union all
+  select next.state from known cross join lateral (
+    select d.state from ${schema}.documents d where d.kind = $1::text and d.state > known.state order by d.state limit 1
+  ) next
+)
+select state from known limit $3::int`)
 
 /** In the place of one that has expired too, which then never was. */
 const makeStatement = (schema: string): Statement =>

@@ -105,7 +105,7 @@ const PARTS: readonly Part[] = [
     at: 'a.at',
     id: 'a.seq::text',
     workspace: 'a.workspace',
-    told: { action: 'a.action', target: 'a.target', actor: 'a.actor' },
+    told: { action: 'a.action', target: 'a.target', actor: 'a.actor', seq: 'a.seq', hash: 'a.hash' },
   },
 ]
 

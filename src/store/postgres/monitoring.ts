@@ -1,11 +1,14 @@
 /** What alert rules have to know of runs and schedules, in Postgres: by index, a bounded number of rows; what it means is decided in `observe/`. */
 import type { RunPolicy } from '../../run/run.ts'
-import type {
-  LongRun,
-  MonitoringStore,
-  UnknownJob,
-  UnsuccessfulSubject,
-  WaitingSchedule,
+import {
+  type LongRun,
+  MOST_OF_ALL,
+  MOST_OF_ONE,
+  type MonitoringStore,
+  type PassedOver,
+  type UnknownJob,
+  type UnsuccessfulSubject,
+  type WaitingSchedule,
 } from '../contract/monitoring.ts'
 import { MAY_START } from './claim.ts'
 import type { Connection } from './connection.ts'
@@ -16,8 +19,6 @@ import { plain, prepared, type Statement } from './statement.ts'
 const LOOK_RUNS = 200
 const LOOK_TRIGGERED = 1000
 const DURATIONS = 20
-/** Subjects of which the newest failure is read. */
-const MAX_SUBJECTS = 500
 
 interface SubjectRow extends Omit<UnsuccessfulSubject, 'schedule' | 'lastFailure'> {
   schedule_id: string | null
@@ -67,13 +68,11 @@ export function createMonitoring(connection: Connection, schema: string): Monito
       const rows = await ask<SuccessRow>(successes, [plain(ids)])
       return new Map(rows.map(({ schedule_id: id, at, durations }) => [id, { at, durationsMs: durations }]))
     },
-    async passedOver({ afterAt, untilAt }, limit) {
-      const rows = await ask<{ id: string }>(passedOver, [afterAt, untilAt, limit])
-      return rows.map(({ id }) => id)
-    },
+    passedOver: ({ afterAt, untilAt }, limit) => ask<PassedOver>(passedOver, [afterAt, untilAt, limit]),
     waiting: (queue, { dueBefore, limit }) => ask<WaitingSchedule>(waiting, [queue, dueBefore, limit]),
     async running({ startedBefore, limit }) {
       const rows = await ask<LongRow>(running, [startedBefore, limit])
+      rows.sort((a, b) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1))
       return rows.map(({ schedule_id: id, schedule_key: key, worker_id: workerId, policy, ...rest }) => ({
         ...rest,
         schedule: id === null ? null : { id, key: key ?? '' },
@@ -105,9 +104,11 @@ subjects as materialized (
 )
 select s.workspace, s.job, s.schedule_id, s.schedule_key, s.failed::float8 as failed, s.run_id, ${msOf('s.failed_at')} as at, e.error
 from (
-  select * from subjects s
-  where s.schedule_id is null or (select true from ${schema}.schedules where id = s.schedule_id limit 1)
-  order by s.newest desc limit ${MAX_SUBJECTS}
+  select * from (
+    select subjects.*, row_number() over (partition by workspace order by newest desc) as place from subjects
+    where schedule_id is null or (select true from ${schema}.schedules where id = subjects.schedule_id limit 1)
+  ) placed
+  where place <= ${MOST_OF_ONE} order by place, newest desc limit ${MOST_OF_ALL}
 ) s left join lateral (
   select json_build_object('name', h.error ->> 'name', 'message', left(h.error ->> 'message', 200)) as error
   from ${schema}.history h where h.id = s.run_id and h.finished_at = s.failed_at and h.error is not null limit 1
@@ -138,16 +139,25 @@ where found.at is not null`)
 
 export const passedOverStatement = (schema: string): Statement =>
   prepared(`
-select distinct schedule_id as id from (
-  select n.schedule_id, n.state, n.reason from ${schema}.non_runs n
-  where ${within('n.recorded_at')} order by n.recorded_at desc limit $3::int
-) looked
-where state = 'missed' or reason = 'overlap'`)
+select id, workspace from (
+  select passed.schedule_id as id, s.workspace, row_number() over (partition by s.workspace order by newest desc) as place
+  from (
+    select schedule_id, max(recorded_at) as newest from (
+      select n.schedule_id, n.state, n.reason, n.recorded_at from ${schema}.non_runs n
+      where ${within('n.recorded_at')} order by n.recorded_at desc limit $3::int
+    ) looked
+    where state = 'missed' or reason = 'overlap' group by schedule_id
+  ) passed
+  cross join lateral (select workspace from ${schema}.schedules where id = passed.schedule_id limit 1) s
+) placed
+where place <= ${MOST_OF_ONE} order by place limit ${MOST_OF_ALL}`)
 
 /** Each priority by the index that claims use. */
 export const waitingStatement = (schema: string): Statement =>
   prepared(`
-select schedule_id as id, min(workspace) as workspace, min(schedule_key) as key, ${msOf('min(due_at)')} as "dueAt"
+select id, workspace, key, "dueAt" from (
+select schedule_id as id, min(workspace) as workspace, min(schedule_key) as key, ${msOf('min(due_at)')} as "dueAt",
+  row_number() over (partition by min(workspace) order by min(due_at)) as place
 from generate_series(9, 0, -1) as level cross join lateral (
   select p.schedule_id, p.workspace, p.schedule_key, p.attempt, p.due_at from ${schema}.runs p
   where ${MAY_START} and p.queue = $1::text and p.priority = level::smallint and p.due_at <= ${instantAt('$2::float8')}
@@ -155,26 +165,35 @@ from generate_series(9, 0, -1) as level cross join lateral (
 ) waiting
 where schedule_id is not null and attempt = 0
 group by schedule_id
-order by min(due_at)`)
+) placed
+where place <= ${MOST_OF_ONE}
+order by "dueAt"`)
 
 /** A run that has been running for a while had its lease renewed, and stands in the index of those. */
 export const runningStatement = (schema: string): Statement =>
   prepared(`
-select r.id, r.workspace, r.job, r.schedule_id, r.schedule_key, r.worker_id, r.policy,
-  ${msOf('r.started_at')} as "startedAt", ${msOf('r.lease_until')} as "leaseUntil"
-from ${schema}.runs r
-where r.kept and r.state = 'running' and r.started_at <= ${instantAt('$1::float8')}
-order by r.started_at, r.id limit $2::int`)
+select id, workspace, job, schedule_id, schedule_key, worker_id, policy, "startedAt", "leaseUntil" from (
+  select r.id, r.workspace, r.job, r.schedule_id, r.schedule_key, r.worker_id, r.policy,
+    ${msOf('r.started_at')} as "startedAt", ${msOf('r.lease_until')} as "leaseUntil",
+    row_number() over (partition by r.workspace order by r.started_at, r.id) as place
+  from ${schema}.runs r
+  where r.kept and r.state = 'running' and r.started_at <= ${instantAt('$1::float8')}
+) placed
+where place <= ${MOST_OF_ONE} order by place, "startedAt", id limit $2::int`)
 
 export const unknownJobsStatement = (schema: string): Statement =>
   prepared(`
-select r.job, r.queue, count(*)::float8 as runs, ${msOf('min(r.created_at)')} as "sinceAt" from (
+select workspace, job, queue, runs, "sinceAt" from (
+select r.workspace, r.job, r.queue, count(*)::float8 as runs, ${msOf('min(r.created_at)')} as "sinceAt",
+  row_number() over (partition by r.workspace order by r.job, r.queue) as place from (
   select distinct run_id from (
     select j.run_id from ${schema}.journal j
     where j.kind = 'unknown_job' and ${within('j.at')} order by j.at desc limit $3::int
   ) looked
 ) u cross join lateral (
-  select job, queue, created_at from ${schema}.runs where id = u.run_id and state = 'pending' limit 1
+  select workspace, job, queue, created_at from ${schema}.runs where id = u.run_id and state = 'pending' limit 1
 ) r
-group by r.job, r.queue
-order by r.job, r.queue`)
+group by r.workspace, r.job, r.queue
+) placed
+where place <= ${MOST_OF_ONE}
+order by job, queue, workspace`)

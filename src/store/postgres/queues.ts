@@ -1,7 +1,7 @@
 /** Queues as rows in Postgres: sets limits and pauses, and shows what waits; granting within them is `claim-limited.ts`. */
 import { toJsonText } from '../../json.ts'
 import { isLimited, type QueueLimits } from '../../run/queue-limits.ts'
-import type { QueueRow, QueueStore } from '../contract/queues.ts'
+import type { QueueStore, QueueSweep, SweptQueue } from '../contract/queues.ts'
 import { MAY_START } from './claim.ts'
 import { keepStatement } from './claim-limited.ts'
 import type { Parts } from './parts.ts'
@@ -11,14 +11,20 @@ import { prepared, type Statement, texts } from './statement.ts'
 /** More than this is as good as many. */
 const MAX_READY = 10_000
 
-interface Row extends Omit<QueueRow, 'oldestDueAt'> {
+interface Row extends Omit<SweptQueue, 'oldestDueAt'> {
   oldest: number | null
+  /** Which one it is of those that were found by jumps. */
+  place: number | null
 }
+
+/** Of all names, as far as a column of integers reaches. */
+const ALL: QueueSweep = { after: '', limit: 2 ** 31 - 1, names: [] }
 
 export function createQueues({ connection, wake, sharing, schema }: Parts): QueueStore {
   const [configure, keep, list] = [configureStatement(schema), keepStatement(schema), queuesStatement(schema)]
   const [pause, resume] = [pauseStatement(schema), resumeStatement(schema)]
   const { ask } = connection.api
+  const look = ({ after, limit, names }: QueueSweep): Promise<Row[]> => ask<Row>(list, [after, limit, texts(names)])
   return {
     async configure(queues) {
       // The last word counts where one is named twice; in order, so that two processes cannot wait for each other in a circle.
@@ -44,7 +50,19 @@ export function createQueues({ connection, wake, sharing, schema }: Parts): Queu
       return resumed
     },
     async list() {
-      return (await ask<Row>(list, [])).map(({ oldest, ...row }) => ({ ...row, oldestDueAt: oldest }))
+      const rows = await look(ALL)
+      return rows.map(({ oldest, place: _, configured: __, workspace: ___, ...row }) => ({
+        ...row,
+        oldestDueAt: oldest,
+      }))
+    },
+    async sweep(of) {
+      const rows = await look(of)
+      const last = rows.find(({ place }) => place === of.limit)
+      return {
+        rows: rows.map(({ oldest, place: _, ...row }) => ({ ...row, oldestDueAt: oldest })),
+        next: last?.name ?? null,
+      }
     },
   }
 }
@@ -75,11 +93,11 @@ export const queuesStatement = (schema: string): Statement =>
   prepared(`
 with recursive clock as materialized (select ${schema}.now_at() as now),
 pending as (
-  (select p.queue from ${schema}.runs p where ${MAY_START} order by p.queue limit 1)
+  (select p.queue, 1 as place from ${schema}.runs p where ${MAY_START} and p.queue > $1::text order by p.queue limit 1)
   union all
-  select next.queue from pending cross join lateral (
+  select next.queue, pending.place + 1 from pending cross join lateral (
     select p.queue from ${schema}.runs p where ${MAY_START} and p.queue > pending.queue order by p.queue limit 1
-  ) next
+  ) next where pending.place < $2::int
 ),
 running as materialized (
   select queue, count(*) as number from (
@@ -92,8 +110,11 @@ running as materialized (
 ),
 named as materialized (
   select queue from pending union select queue from running union select name from ${schema}.queues
+  union select name from unnest($3::text::text[]) as wanted (name)
 )
-select n.queue as name, coalesce(q.limits, '{}') as limits, q.pause, due.ready, ${msOf('due.oldest')} as oldest,
+select (select place from pending where pending.queue = n.queue) as place, q.name is not null as configured,
+  (select p.workspace from ${schema}.runs p where ${MAY_START} and p.queue = n.queue limit 1) as workspace,
+  n.queue as name, coalesce(q.limits, '{}') as limits, q.pause, due.ready, ${msOf('due.oldest')} as oldest,
   coalesce((select number from running where running.queue = n.queue), 0) as running
 from clock cross join named n left join ${schema}.queues q on q.name = n.queue
 cross join lateral (

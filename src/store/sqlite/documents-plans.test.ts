@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DocumentPage } from '../contract/documents.ts'
 import { auditPageOf, NEWEST, WALK } from './audit-log.ts'
-import { documentsOf, GET } from './documents.ts'
+import { documentsOf, GET, STATES } from './documents.ts'
 import { type Database, openDatabase } from './driver.ts'
 import { READ_LINES } from './logs.ts'
 import { migrationSql } from './schema.ts'
@@ -46,6 +46,11 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
     const plan = planOf(documentsOf('alert', { limit: 10, ...page }, 0).text)
     expect(plan).toMatch(index)
     expect(plan).not.toContain('TEMP B-TREE')
+  })
+
+  it('go from state to state of a kind by their index', () => {
+    expect(planOf(STATES)).toMatch(/everytick_documents_state \(kind=\? AND state>\?\)/)
+    expect(planOf(STATES)).not.toMatch(/SCAN (?:d|everytick_documents)\b/)
   })
 
   it('find a document by its key', () => {

@@ -29,6 +29,14 @@ const CHANGE = `
   set workspace = ?, state = ?, data = ?, version = version + 1, updated_at = ?, expires_at = ?
   where kind = ? and id = ? and version = ? and ${IS_THERE}
   returning ${COLUMNS}`
+// From state to state by an index, however many documents are in each.
+export const STATES = `
+  with recursive known(state) as (
+    select min(state) from everytick_documents where kind = ?1 and state >= ?2
+    union all
+    select (select min(d.state) from everytick_documents d where d.kind = ?1 and d.state > known.state)
+    from known where known.state is not null)
+  select state from known where state is not null limit ?3`
 const REMOVE = `delete from everytick_documents where kind = ? and id = ? and version = coalesce(?, version) and ${IS_THERE}`
 
 interface DocumentRow extends Pick<Document, 'kind' | 'id' | 'workspace' | 'state' | 'version'> {
@@ -47,6 +55,10 @@ export function documentStore(connection: Connection, clock: Clock): DocumentSto
     async list(kind, page) {
       const { text, values } = documentsOf(kind, page, clock.now())
       return (await connection.read(() => connection.all<DocumentRow>(text, ...values))).map(documentOf)
+    },
+    async states(kind, { prefix, limit }) {
+      const rows = await connection.read(() => connection.all<{ state: string }>(STATES, kind, prefix, limit))
+      return rows.map(({ state }) => state).filter((state) => state.startsWith(prefix))
     },
     async put({ kind, id, workspace, state, data, from, forMs }) {
       const text = toJsonText(data, { what: `the ${kind}`, maxBytes: MAX_DOCUMENT_BYTES })

@@ -77,7 +77,7 @@ const PARTS: readonly Part[] = [
     at: 'a.at',
     id: 'cast(a.seq as text)',
     workspace: 'a.workspace',
-    told: { action: 'a.action', target: 'a.target', actor: 'a.actor' },
+    told: { action: 'a.action', target: 'a.target', actor: 'a.actor', seq: 'a.seq', hash: 'a.hash' },
   },
 ]
 

@@ -14,7 +14,7 @@ import { NON_RUNS, REVISIONS, SLOTS } from './ledger.ts'
 import { GROW } from './non-runs.ts'
 import { FIND } from './put.ts'
 import { RUNNING } from './queue-settings.ts'
-import { PENDING_QUEUES, READY, RUNNING_BY_QUEUE } from './queues.ts'
+import { NEXT_QUEUES, PENDING_QUEUES, READY, RUNNING_BY_QUEUE, WORKSPACE } from './queues.ts'
 import { INSERT_RUNS, INSERTED, MOVE, SEEN as SEEN_CURSORS } from './record.ts'
 import { RETRACT } from './retract.ts'
 import { listOf } from './schedules.ts'
@@ -120,7 +120,7 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
     for (const text of [RUNNING, RUNNING_BY_QUEUE]) {
       expect(planOf(text)[0]).toMatch(/^SCAN everytick_runs USING COVERING INDEX everytick_runs_lease$/)
     }
-    expect(scans(READY)).toEqual([])
+    for (const text of [READY, NEXT_QUEUES, WORKSPACE]) expect(scans(text)).toEqual([])
     expect(planOf(READY).join()).toContain('everytick_runs_pending (queue=? AND priority=? AND due_at<?)')
     const gated = /^SCAN everytick_runs USING INDEX everytick_runs_(?:gated|closed)$/
     expect(scans(PENDING_QUEUES).filter((line) => !gated.test(line))).toEqual([])

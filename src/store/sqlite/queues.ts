@@ -1,13 +1,15 @@
 /** Queues as rows of SQLite: limits and pauses, and how full each is, for people; granting within the limits is `grant.ts`. */
+import { setImmediate as turn } from 'node:timers/promises'
 import { toJsonText } from '../../json.ts'
 import type { Clock } from '../../time/clock.ts'
-import type { QueueRow, QueueStore } from '../contract/queues.ts'
+import type { QueueRow, QueueStore, SweptQueue } from '../contract/queues.ts'
 import type { Connection } from './connection.ts'
 import { nextDue } from './grant.ts'
 import { textOf } from './rows.ts'
 import type { Wake } from './wake.ts'
 
 const MAX_COUNT = 10_000
+const AT_ONCE = 10
 
 const CONFIGURE = `
   insert into everytick_queues (name, limits) values (?, ?)
@@ -31,6 +33,15 @@ export const PENDING_QUEUES = `
       from known where known.queue is not null)
     select queue from known where queue is not null)
   union select queue from (select queue from everytick_runs where gate <> 'open' limit ${MAX_COUNT})`
+/** The same behind a name, so many of them. */
+export const NEXT_QUEUES = `
+  with recursive known(queue) as (
+    select min(queue) from everytick_runs where ${READY_RUNS} and queue > ?1
+    union all
+    select (select min(r.queue) from everytick_runs r where ${READY_RUNS} and r.queue > known.queue)
+    from known where known.queue is not null)
+  select queue from known where queue is not null limit ?2`
+export const WORKSPACE = `select workspace from everytick_runs where ${READY_RUNS} and queue = ? limit 1`
 export const READY = `
   select count(*) as count from (
     select 1 from everytick_runs
@@ -58,6 +69,13 @@ export function queueStore(connection: Connection, clock: Clock, wake: Wake): Qu
     }
   }
 
+  const knownRows = (): ReadonlyMap<string, KnownRow> =>
+    new Map(connection.all<KnownRow>(KNOWN).map((row) => [row.name, row]))
+  const runningCounts = (): ReadonlyMap<string, number> => {
+    const counts = connection.all<{ queue: string; count: number }>(RUNNING_BY_QUEUE)
+    return new Map(counts.map(({ queue, count }) => [queue, count]))
+  }
+
   return {
     async configure(queues) {
       if (queues.length === 0) return
@@ -80,12 +98,31 @@ export function queueStore(connection: Connection, clock: Clock, wake: Wake): Qu
     },
     list: () =>
       connection.read(() => {
-        const known = new Map(connection.all<KnownRow>(KNOWN).map((row) => [row.name, row]))
-        const counts = connection.all<{ queue: string; count: number }>(RUNNING_BY_QUEUE)
-        const running = new Map(counts.map(({ queue, count }) => [queue, count]))
+        const [known, running] = [knownRows(), runningCounts()]
         const pending = connection.all<{ queue: string }>(PENDING_QUEUES).map(({ queue }) => queue)
         const names = [...new Set([...known.keys(), ...running.keys(), ...pending])].sort()
         return names.map((name) => rowOf(name, { known: known.get(name), running: running.get(name) ?? 0 }))
       }),
+    async sweep({ after, limit, names }) {
+      const [known, running, pending] = await connection.read(() => [
+        knownRows(),
+        runningCounts(),
+        connection.all<{ queue: string }>(NEXT_QUEUES, after, limit).map(({ queue }) => queue),
+      ])
+      const all = [...new Set([...known.keys(), ...running.keys(), ...names, ...pending])].sort()
+      const rows: SweptQueue[] = []
+      // A few at a time: in each up to ten thousand runs are counted.
+      for (let from = 0; from < all.length; from += AT_ONCE) {
+        const some = all.slice(from, from + AT_ONCE)
+        const swept = (name: string): SweptQueue => ({
+          ...rowOf(name, { known: known.get(name), running: running.get(name) ?? 0 }),
+          configured: known.has(name),
+          workspace: connection.all<{ workspace: string }>(WORKSPACE, name)[0]?.workspace ?? null,
+        })
+        rows.push(...(await connection.read(() => some.map(swept))))
+        await turn()
+      }
+      return { rows, next: pending.length < limit ? null : (pending.at(-1) ?? null) }
+    },
   }
 }

@@ -53,6 +53,27 @@ export const documentsGroup: Group = (promise) => {
   )
 
   promise(
+    'names the states of a kind that begin alike, each once and in order',
+    { kills: 'the states of documents are named in part' },
+    async ({ store }) => {
+      for (const [id, state] of [
+        ['k1', 'pending b'],
+        ['k2', 'pending a'],
+        ['k3', 'pending b'],
+        ['k4', 'sent'],
+        ['k5', 'a'],
+      ])
+        await put(store, { id: id!, state: state! })
+      await put(store, { kind: 'session', state: 'pending c' })
+      const statesOf = (prefix: string, limit = 10) => store.documents.states('key', { prefix, limit })
+      expect(await statesOf('pending ')).toEqual(['pending a', 'pending b'])
+      expect(await statesOf('pending ', 1)).toEqual(['pending a'])
+      expect(await statesOf('')).toEqual(['a', 'pending a', 'pending b', 'sent'])
+      expect(await statesOf('z')).toEqual([])
+    },
+  )
+
+  promise(
     'makes none where one is, and knows those of another kind apart',
     { kills: 'a document is made over another' },
     async ({ store }) => {

@@ -86,7 +86,14 @@ export const feedGroup: Group = (promise) => {
       await store.auditLog.append({ ...entry, before: null, after: null, origin: null })
       expect(await told(store)).toEqual([
         { kind: 'alert', at, id: 'a1', workspace: 'a', alertId: 'a1', state: 'resolved', data: { n: 1 } },
-        { kind: 'audit', at: expect.any(Number), id: '1', ...entry },
+        {
+          kind: 'audit',
+          at: expect.any(Number),
+          id: '1',
+          ...entry,
+          seq: 1,
+          hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        },
       ])
     },
   )

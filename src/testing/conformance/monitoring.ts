@@ -1,6 +1,7 @@
 /** What alert rules have to know: what ended otherwise than well, what succeeded, was passed over, waits or runs, each within its span and no more than asked for. */
 import { expect } from 'vitest'
 import type { Run } from '../../run/run.ts'
+import { MOST_OF_ONE } from '../../store/contract/monitoring.ts'
 import type { Group } from './harness.ts'
 import {
   CANCELLED,
@@ -143,7 +144,9 @@ export const monitoringGroup: Group = (promise) => {
         ids.push(schedule.id)
       }
       const passed = (from: number, to: number, limit = 10) =>
-        store.monitoring.passedOver({ afterAt: begin + from * SECOND, untilAt: begin + to * SECOND }, limit)
+        store.monitoring
+          .passedOver({ afterAt: begin + from * SECOND, untilAt: begin + to * SECOND }, limit)
+          .then((found) => found.map(({ id }) => id))
       expect((await passed(-1, HOUR)).sort()).toEqual(ids.slice(0, 2).sort())
       expect(await passed(-1, 1.5)).toEqual([ids[0]])
       expect(await passed(2.5, HOUR)).toEqual([])
@@ -234,6 +237,38 @@ export const monitoringGroup: Group = (promise) => {
       for (const run of await claimed(store, { wanted: [{ queue: 'q', limit: 5 }] }))
         await settled(store, run, SUCCEEDED)
       expect((await store.monitoring.unknownJobs(ALWAYS, 100)).map(({ job }) => job)).toEqual(['gone'])
+    },
+  )
+
+  promise(
+    'answers about every workspace, however much there is to tell of one',
+    { kills: 'one workspace fills the places of the others' },
+    async ({ store, advance }) => {
+      const begin = await store.now()
+      const many = Array.from({ length: MOST_OF_ONE + 5 }, (_, i) => `job-${i}`)
+      const longest = await running(store, { workspace: 'quiet', job: 'mine', queue: 'quiet' })
+      await settled(store, longest, FAILED)
+      await advance(SECOND)
+      for (const job of many) await settled(store, await running(store, { workspace: 'loud', job }), FAILED)
+      const failed = await store.monitoring.unsuccessful(ALWAYS, 10_000)
+      expect(failed.filter(({ workspace }) => workspace === 'loud')).toHaveLength(MOST_OF_ONE)
+      expect(failed.filter(({ workspace }) => workspace === 'quiet')).toMatchObject([{ job: 'mine' }])
+
+      for (const [workspace, count] of [
+        ['loud', MOST_OF_ONE + 5],
+        ['quiet', 1],
+      ] as const) {
+        for (let i = 0; i < count; i++) {
+          const schedule = await putNew(store, { workspace, key: `s${i}` })
+          const nonRuns = [nonRun({ state: 'missed', reason: 'policy', fromAt: 1, toAt: 5, count: 5 })]
+          await store.planning.record([planFor(schedule, 0, { nonRuns, watermarkAt: 5 })])
+        }
+        await advance(SECOND)
+      }
+      const span = { afterAt: begin - HOUR, untilAt: begin + HOUR }
+      const passed = await store.monitoring.passedOver(span, 10_000)
+      expect(passed.filter(({ workspace }) => workspace === 'loud')).toHaveLength(MOST_OF_ONE)
+      expect(passed.filter(({ workspace }) => workspace === 'quiet')).toHaveLength(1)
     },
   )
 }

@@ -97,4 +97,26 @@ export const queuesGroup: Group = (promise) => {
       expect(rows[1]).toMatchObject({ pause: WORDS, ready: 0, running: 0 })
     },
   )
+
+  promise(
+    'sweeps queues in parts: those that were named, that are wanted or have running runs, and the next that only runs name',
+    { kills: 'a sweep of queues ends before the last' },
+    async ({ store }) => {
+      await store.queues.configure([{ name: 'named', limits: {} }])
+      for (const queue of ['a', 'b', 'c', 'd']) await enqueued(store, { queue, workspace: `w-${queue}` })
+      const sweep = async (after: string, names: string[] = []) => {
+        const { rows, next } = await store.queues.sweep({ after, limit: 2, names })
+        return [rows.map(({ name }) => name), next]
+      }
+      expect(await sweep('')).toEqual([['a', 'b', 'named'], 'b'])
+      expect(await sweep('b')).toEqual([['c', 'd', 'named'], 'd'])
+      expect(await sweep('d')).toEqual([['named'], null])
+      expect(await sweep('c', ['a', 'none'])).toEqual([['a', 'd', 'named', 'none'], null])
+      const { rows } = await store.queues.sweep({ after: 'c', limit: 2, names: [] })
+      expect(rows).toMatchObject([
+        { name: 'd', configured: false, workspace: 'w-d', ready: 1 },
+        { name: 'named', configured: true, workspace: null, ready: 0 },
+      ])
+    },
+  )
 }

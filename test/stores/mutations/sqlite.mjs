@@ -1009,10 +1009,28 @@ export const MUTATIONS = [
     replace: "  where state <> 'cancelled' order by finished_at desc",
   },
   {
+    kills: 'one workspace fills the places of the others',
+    file: `${folder}/monitoring.ts`,
+    find: 'row_number() over (partition by s.workspace order by newest desc)',
+    replace: 'row_number() over (order by newest)',
+  },
+  {
+    kills: 'a sweep of queues ends before the last',
+    file: `${folder}/queues.ts`,
+    find: 'select queue from known where queue is not null limit ?2',
+    replace: 'select queue from known where queue is not null limit min(1, ?2)',
+  },
+  {
+    kills: 'the states of documents are named in part',
+    file: `${folder}/documents.ts`,
+    find: 'and d.state > known.state)',
+    replace: 'and d.state > known.state and 0)',
+  },
+  {
     kills: 'what a pause left out counts as passed over',
     file: `${folder}/monitoring.ts`,
-    find: "  where state = 'missed' or reason = 'overlap'`",
-    replace: "  where state = 'missed' or reason <> 'excluded'`",
+    find: "where state = 'missed' or reason = 'overlap' group by",
+    replace: "where state = 'missed' or reason <> 'excluded' group by",
   },
   {
     kills: 'runs that wait are those that began',
@@ -1023,8 +1041,8 @@ export const MUTATIONS = [
   {
     kills: 'runs that have just begun count as long',
     file: `${folder}/monitoring.ts`,
-    find: "where state = 'running' and started_at <= ? order by",
-    replace: "where state = 'running' and (started_at <= ? or true) order by",
+    find: "where state = 'running' and started_at <= ?)",
+    replace: "where state = 'running' and (started_at <= ? or true))",
   },
   {
     kills: 'runs of an unknown job are told when they are gone',

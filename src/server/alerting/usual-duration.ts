@@ -1,0 +1,38 @@
+/** How long runs of a job usually take in one workspace, from its own runs only: what takes long elsewhere says nothing about it, nor does it show. Read seldom, and remembered from pass to pass. */
+import { ownJob } from '../../observe/alert-condition.ts'
+import type { Look } from './look.ts'
+import type { Usual } from './memory.ts'
+
+/** Runs that say what is usual, the newest. */
+const NEWEST = 200
+/** So many are read in one pass, and each again after so long. */
+const READ_AT_ONCE = 5
+const FRESH_MS = 600_000
+const MAX_REMEMBERED = 5000
+const UNKNOWN: Usual = { p95Ms: 0, count: 0, readAt: 0 }
+
+export async function usualDuration(
+  { store, now, memory }: Pick<Look, 'store' | 'now' | 'memory'>,
+  { workspace, job }: { readonly workspace: string; readonly job: string },
+): Promise<Usual> {
+  const { usual } = memory
+  const name = ownJob({ workspace, job })
+  const known = usual.get(name)
+  const isFresh = known !== undefined && now - known.readAt < FRESH_MS
+  const readNow = [...usual.values()].filter(({ readAt }) => readAt === now).length
+  if (isFresh || readNow >= READ_AT_ONCE) return known ?? UNKNOWN
+  const { runs } = await store.history.find({ workspace, job, states: ['succeeded'] }, { limit: NEWEST })
+  const tookMs = runs.flatMap(({ startedAt, finishedAt }) =>
+    startedAt === null || finishedAt === null ? [] : finishedAt - startedAt,
+  )
+  tookMs.sort((a, b) => a - b)
+  const p95Ms = tookMs[Math.ceil(tookMs.length * 0.95) - 1] ?? 0
+  const read: Usual = { p95Ms, count: tookMs.length, readAt: now }
+  usual.delete(name)
+  usual.set(name, read)
+  for (const each of usual.keys()) {
+    if (usual.size <= MAX_REMEMBERED) break
+    usual.delete(each)
+  }
+  return read
+}
