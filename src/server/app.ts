@@ -4,12 +4,14 @@ import { coreOf } from '../scheduler/core.ts'
 import type { Everytick } from '../scheduler.ts'
 import { alertingDuties } from './alerting/duties.ts'
 import { authenticator, tooMany } from './authenticate.ts'
+import { createOperationLimits } from './concurrency.ts'
 import { dispatch, type Gates, problemResponse, requestIdOf } from './dispatch.ts'
 import { docsPage } from './docs-page.ts'
 import { type Duty, startDuties } from './duties.ts'
 import { createKeys } from './keys.ts'
 import { createKnownJobs } from './known-jobs.ts'
 import type { NodeEnv } from './mounted.ts'
+import { createOpenStreams } from './open-streams.ts'
 import { openApiDocument } from './openapi.ts'
 import { ruleOf } from './operation-rules.ts'
 import { operating } from './operations/operating.ts'
@@ -55,7 +57,12 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
   const base = `${settings.basePath}${API}`
   const routes = routesOf(parts, signIn)
   for (const { operation } of routes) ruleOf(operation)
-  const gates: Gates = { authenticate: authenticator(parts, core.clock), throttle: throttle(core.clock, settings.rate) }
+  const gates: Gates = {
+    authenticate: authenticator(parts, core.clock),
+    throttle: throttle(core.clock, settings.rate),
+    limits: createOperationLimits(),
+    streams: createOpenStreams(parts),
+  }
   const hono = new Hono<{ Bindings: NodeEnv }>()
   for (const route of routes) {
     const { method, path } = route.operation
@@ -134,7 +141,7 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
   const end = (): Promise<void> => {
     forget()
     ending.abort()
-    closing ??= duties.stop()
+    closing ??= Promise.all([duties.stop(), gates.streams.stop()]).then(() => {})
     return closing
   }
   const forget = core.onStop(() => end())

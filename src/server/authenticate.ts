@@ -93,10 +93,10 @@ export function authenticator(parts: Parts, clock: Clock): Authenticate {
     }
     const secret = cookieOf(request, SESSION_COOKIE)
     if (secret !== undefined && settings.access === 'keys') {
-      const key = await sessions.check(secret)
-      if (!key) return null
+      const session = await sessions.check(secret)
+      if (!session) return null
       refuseOtherSites(request)
-      return principalOf(key)
+      return { ...principalOf(session.key), sessionId: session.id }
     }
     if (settings.access !== 'open') return null
     refuseRebinding(request)

@@ -8,8 +8,10 @@ import { searchBudget } from '../schedule/search-budget.ts'
 import { translated } from './aliases.ts'
 import { type Authenticate, tooMany } from './authenticate.ts'
 import { readBody } from './body.ts'
+import { holderOf, type OperationLimits } from './concurrency.ts'
 import { type Begun, begin } from './idempotency.ts'
 import type { KeptAnswer } from './idempotency-verdict.ts'
+import type { OpenStreams } from './open-streams.ts'
 import type { Operation } from './operation.ts'
 import { searchStepsOf } from './operation-rules.ts'
 import type { Parts } from './parts.ts'
@@ -32,6 +34,8 @@ export interface Arrived {
 export interface Gates {
   readonly authenticate: Authenticate
   readonly throttle: Throttle
+  readonly limits: OperationLimits
+  readonly streams: OpenStreams
 }
 
 /** With the database away every request fails alike, as every loop does: that is reported as a failure of the loops is. */
@@ -61,7 +65,7 @@ export async function dispatch(parts: Parts, gates: Gates, { route, arrived }: D
   const spelled = new Map<string, string>()
   try {
     const asked = await admitted({ parts, gates, route, spelled }, arrived, requestId)
-    const reply = await done(parts, route, asked)
+    const reply = await limited(parts, gates, { route, asked })
     // Nobody reads the body of an answer to HEAD, and so nobody would ever end it.
     if (arrived.request.method === 'HEAD') await reply.raw?.body?.cancel()
     return responseOf(reply, requestId)
@@ -70,6 +74,24 @@ export async function dispatch(parts: Parts, gates: Gates, { route, arrived }: D
     const errors = problem.errors?.map((spot) => ({ ...spot, pointer: spelled.get(spot.pointer) ?? spot.pointer }))
     if (isOurs) logFailure(parts.core, { error, requestId, operation: route.operation.id })
     return problemResponse({ ...problem, ...(errors ? { errors } : {}) }, headers)
+  }
+}
+
+interface Admitted {
+  readonly route: Route
+  readonly asked: Asked
+}
+
+/** Holds a place while it works, and where its answer stays open until that ends. */
+async function limited(parts: Parts, { limits, streams }: Gates, { route, asked }: Admitted): Promise<Reply> {
+  const { principal, address, request } = asked
+  const release = limits.take(route.operation, holderOf(principal === NOBODY ? null : principal, address))
+  try {
+    const reply = await done(parts, route, asked)
+    return streams.watched(reply, { principal, request, release })
+  } catch (error) {
+    release()
+    throw error
   }
 }
 

@@ -3,10 +3,18 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Core } from '../scheduler/core.ts'
 import type { Key, Keys } from './keys.ts'
 
+export interface Session {
+  /** A hash of its secret. */
+  readonly id: string
+  readonly key: Key
+}
+
 export interface Sessions {
   /** Answers the text of the cookie. */
   begin(key: Key): Promise<string>
-  check(secret: string): Promise<Key | null>
+  check(secret: string): Promise<Session | null>
+  /** The same by the id of the session. */
+  find(id: string): Promise<Session | null>
   end(secret: string): Promise<void>
   /** A link that makes the first key, once; answers its secret. */
   invite(): Promise<string>
@@ -22,17 +30,20 @@ const newSecret = (): string => randomBytes(32).toString('base64url')
 
 export function createSessions(core: Core, keys: Keys): Sessions {
   const documents = async () => (await core.store()).documents
+  const find = async (id: string): Promise<Session | null> => {
+    const found = await (await documents()).get('session', id)
+    const key = found && (await keys.inForce((found.data as { keyId: string }).keyId))
+    return key && { id, key }
+  }
   return {
+    find,
     async begin(key) {
       const secret = newSecret()
       const session = { kind: 'session', id: idOf(secret), workspace: key.workspace ?? '', state: '' } as const
       await (await documents()).put({ ...session, data: { keyId: key.id }, from: 0, forMs: SESSION_MS })
       return secret
     },
-    async check(secret) {
-      const found = await (await documents()).get('session', idOf(secret))
-      return found && keys.inForce((found.data as { keyId: string }).keyId)
-    },
+    check: (secret) => find(idOf(secret)),
     async end(secret) {
       await (await documents()).remove('session', idOf(secret))
     },
