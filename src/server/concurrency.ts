@@ -66,7 +66,7 @@ export function createSemaphore({ what, limits, retryAfterSeconds }: SemaphoreOp
       const [server, ofWorkspace, ofKey = null] = names.map(countOf) as [number, number, number?]
       const inForce = { ...limits, ...own }
       const owner = limitReached(inForce, { server, workspace: ofWorkspace, key: ofKey })
-      if (owner) throw limited(what, owner, { limit: inForce[owner], retryAfterSeconds })
+      if (owner) throw concurrencyLimited(what, owner, { limit: inForce[owner], retryAfterSeconds })
       for (const name of names) add(name, 1)
       let isHeld = true
       return () => {
@@ -78,7 +78,7 @@ export function createSemaphore({ what, limits, retryAfterSeconds }: SemaphoreOp
   }
 }
 
-function limited(
+export function concurrencyLimited(
   what: string,
   owner: LimitOwner,
   { limit, retryAfterSeconds }: { readonly limit: number; readonly retryAfterSeconds: number },

@@ -63,14 +63,18 @@ export const requestIdOf = (request: Request): string => {
 export async function dispatch(parts: Parts, gates: Gates, { route, arrived }: Dispatched): Promise<Response> {
   const requestId = requestIdOf(arrived.request)
   const spelled = new Map<string, string>()
+  let seesInside = false
+  const onKnown = (principal: Principal): void => {
+    seesInside = principal.workspace === null
+  }
   try {
-    const asked = await admitted({ parts, gates, route, spelled }, arrived, requestId)
+    const asked = await admitted({ parts, gates, route, spelled, onKnown }, arrived, requestId)
     const reply = await limited(parts, gates, { route, asked })
     // Nobody reads the body of an answer to HEAD, and so nobody would ever end it.
     if (arrived.request.method === 'HEAD') await reply.raw?.body?.cancel()
     return responseOf(reply, requestId)
   } catch (error) {
-    const { problem, headers, isOurs } = problemOf(error, requestId)
+    const { problem, headers, isOurs } = problemOf(error, requestId, seesInside)
     const errors = problem.errors?.map((spot) => ({ ...spot, pointer: spelled.get(spot.pointer) ?? spot.pointer }))
     if (isOurs) logFailure(parts.core, { error, requestId, operation: route.operation.id })
     return problemResponse({ ...problem, ...(errors ? { errors } : {}) }, headers)
@@ -106,11 +110,13 @@ interface Entrance {
   readonly route: Route
   /** Is filled with the pointers of our fields and those that the caller wrote. */
   readonly spelled: Map<string, string>
+  /** Called when the caller has proved who it is. */
+  readonly onKnown: (principal: Principal) => void
 }
 
 /** Everything that can be refused without doing anything. */
 async function admitted(
-  { parts, gates, route, spelled }: Entrance,
+  { parts, gates, route, spelled, onKnown }: Entrance,
   arrived: Arrived,
   requestId: string,
 ): Promise<Asked> {
@@ -119,6 +125,7 @@ async function admitted(
   const isProbe = operation.scope === 'none' && operation.withoutStore
   const principal = isProbe ? null : await gates.authenticate(request, address, { operation, params: arrived.params })
   const who = principal ?? NOBODY
+  if (principal) onKnown(principal)
   // Whoever restarts what does not answer must not be led to do so by a crowd.
   const seconds = operation.id === 'healthz' ? 0 : gates.throttle.take(principal ? callerOf(principal) : address)
   if (seconds > 0) throw tooMany(seconds)

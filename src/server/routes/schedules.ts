@@ -22,6 +22,7 @@ import type { Parts } from '../parts.ts'
 import { callerOf, home, type Principal, sees, visible } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
 import { type Asked, ok, type Reply, type Route, route } from '../route.ts'
+import { runningWork } from '../running-work.ts'
 import { shows } from '../shown.ts'
 import { type WarningBody, warningsOf } from '../warnings.ts'
 
@@ -30,6 +31,8 @@ const GUESSED_FROM = 200
 const OVERDUE_MS = 30_000
 /** As many as the scheduler makes good at once. */
 const MAX_BACKFILL = 100_000
+/** Of one workspace: one process carries all backfills on, in turn. */
+const MAX_RUNNING_BACKFILLS = 20
 
 export function scheduleRoutes(parts: Parts): readonly Route[] {
   const { app, core } = parts
@@ -49,6 +52,13 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
   }
   const view = async (schedule: Schedule) => viewOf(await core.store(), schedule)
   const targetOf = ({ workspace, key }: { workspace: string; key: string }): string => `schedule ${workspace}/${key}`
+
+  const beginWork = runningWork({
+    what: 'backfills',
+    limit: MAX_RUNNING_BACKFILLS,
+    count: async (workspace, limit) =>
+      (await (await core.store()).backfills.list({ workspace, state: 'running', limit })).length,
+  })
 
   /** What one job calls secret another may not: a payload that stays would be shown as it is. */
   const refuseUnveiling = (before: Schedule, { job, payload }: { job?: unknown; payload?: unknown }): void => {
@@ -208,7 +218,10 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       const wanted = { from, to, ...defined(options), by: principal.name }
       const answer = await madeOnce(
         { interrupted },
-        () => createSchedules(withId(core, newId)).backfill(workspace, key, wanted),
+        () => {
+          const begin = () => createSchedules(withId(core, newId)).backfill(workspace, key, wanted)
+          return body.dryRun === true || interrupted ? begin() : beginWork(principal, begin)
+        },
         async () => {
           if (!(await app.backfills.get(newId))) return null
           // The numbers are as they are now: some of its runs may have been made.
