@@ -8,6 +8,7 @@ import { createOperationLimits } from './concurrency.ts'
 import { dispatch, type Gates, problemResponse, requestIdOf } from './dispatch.ts'
 import { docsPage } from './docs-page.ts'
 import { type Duty, startDuties } from './duties.ts'
+import { createGuesses, WRONG_KEYS } from './guesses.ts'
 import { createKeys } from './keys.ts'
 import { createKnownJobs } from './known-jobs.ts'
 import type { NodeEnv } from './mounted.ts'
@@ -49,6 +50,7 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
     core,
     keys,
     sessions: createSessions(core, keys),
+    keyGuesses: createGuesses(core.clock, WRONG_KEYS),
     settings,
     ending: ending.signal,
     jobs: createKnownJobs(core),
@@ -60,6 +62,7 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
   const gates: Gates = {
     authenticate: authenticator(parts, core.clock),
     throttle: throttle(core.clock, settings.rate),
+    strangers: throttle(core.clock, settings.rate),
     limits: createOperationLimits(),
     streams: createOpenStreams(parts),
   }
@@ -96,11 +99,12 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
   hono.notFound((c) => nowhere(c.req.raw, methodsOf(c.req.path)))
   hono.onError((error, c) => {
     const { problem, headers, isOurs } = problemOf(error, requestIdOf(c.req.raw))
-    if (isOurs) core.settings.logger.error('a request failed before it reached its operation', { error })
+    const { requestId } = problem
+    if (isOurs) core.settings.logger.error('a request failed before it reached its operation', { requestId, error })
     return problemResponse(problem, headers)
   })
   const refuseCrowd = (address: string): void => {
-    const seconds = gates.throttle.take(address)
+    const seconds = gates.strangers.take(address)
     if (seconds > 0) throw tooMany(seconds)
   }
   let document: ReturnType<typeof openApiDocument> | null = null

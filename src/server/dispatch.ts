@@ -6,14 +6,14 @@ import { EverytickError } from '../errors.ts'
 import type { Json } from '../json.ts'
 import { searchBudget } from '../schedule/search-budget.ts'
 import { translated } from './aliases.ts'
-import { type Authenticate, tooMany } from './authenticate.ts'
+import { type Authenticate, bearerOf, tooMany } from './authenticate.ts'
 import { readBody } from './body.ts'
 import { holderOf, type OperationLimits } from './concurrency.ts'
 import { type Begun, begin } from './idempotency.ts'
 import type { KeptAnswer } from './idempotency-verdict.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { Operation } from './operation.ts'
-import { searchStepsOf } from './operation-rules.ts'
+import { ruleOf, searchStepsOf } from './operation-rules.ts'
 import type { Parts } from './parts.ts'
 import { readPathParams } from './path-params.ts'
 import { callerOf, mayDo, type Principal } from './principal.ts'
@@ -33,7 +33,9 @@ export interface Arrived {
 
 export interface Gates {
   readonly authenticate: Authenticate
+  /** Of callers that are known, and of addresses: strangers take nothing from callers. */
   readonly throttle: Throttle
+  readonly strangers: Throttle
   readonly limits: OperationLimits
   readonly streams: OpenStreams
 }
@@ -46,6 +48,12 @@ function logFailure(
   if (error instanceof EverytickError && error.code === 'STORE_UNREACHABLE')
     hub.tell({ kind: 'engine.error', where: 'api', error, retryInMs: 0 })
   else settings.logger.error(`${operation} failed`, { requestId, error })
+}
+
+/** While the store is away no key can be checked: one of all workspaces that was good when it last answered sees why. */
+function isFleetKey({ keys, settings }: Parts, request: Request): boolean {
+  const bearer = settings.authorize ? undefined : bearerOf(request)
+  return bearer !== undefined && keys.lastKnown(bearer)?.workspace === null
 }
 
 /** For operations that are open to everybody. */
@@ -74,7 +82,8 @@ export async function dispatch(parts: Parts, gates: Gates, { route, arrived }: D
     if (arrived.request.method === 'HEAD') await reply.raw?.body?.cancel()
     return responseOf(reply, requestId)
   } catch (error) {
-    const { problem, headers, isOurs } = problemOf(error, requestId, seesInside)
+    const sees = seesInside || isFleetKey(parts, arrived.request)
+    const { problem, headers, isOurs } = problemOf(error, requestId, sees)
     const errors = problem.errors?.map((spot) => ({ ...spot, pointer: spelled.get(spot.pointer) ?? spot.pointer }))
     if (isOurs) logFailure(parts.core, { error, requestId, operation: route.operation.id })
     return problemResponse({ ...problem, ...(errors ? { errors } : {}) }, headers)
@@ -126,9 +135,11 @@ async function admitted(
   const principal = isProbe ? null : await gates.authenticate(request, address, { operation, params: arrived.params })
   const who = principal ?? NOBODY
   if (principal) onKnown(principal)
-  // Whoever restarts what does not answer must not be led to do so by a crowd.
-  const seconds = operation.id === 'healthz' ? 0 : gates.throttle.take(principal ? callerOf(principal) : address)
-  if (seconds > 0) throw tooMany(seconds)
+  // A crowd must not make a process look dead: probes cost next to nothing, and have no allowance to use up.
+  if (ruleOf(operation).cost !== 'probe') {
+    const seconds = principal ? gates.throttle.take(callerOf(principal)) : gates.strangers.take(address)
+    if (seconds > 0) throw tooMany(seconds)
+  }
   if (operation.scope !== 'none') refuseScope(operation, principal)
   const params = operation.params && readPathParams(operation, arrived.params)
   const inOurs = (schema: z.ZodType, value: unknown, prefix: '' | '?'): unknown => {
