@@ -8,7 +8,7 @@ import {
   readChoice,
   readInstantOption,
   readInteger,
-  readName,
+  readStoredName,
   readText,
   refused,
 } from '../options.ts'
@@ -157,7 +157,7 @@ export function createSchedules(core: Core): Schedules {
       const store = await core.store()
       const page = await store.schedules.list({
         limit,
-        ...(workspace === undefined ? {} : { workspace: readName(workspace, 'workspace') }),
+        ...(workspace === undefined ? {} : { workspace: readStoredName(workspace, 'workspace') }),
         ...(after === undefined ? {} : { after: names(after.workspace, after.key) }),
       })
       return viewsOf(store, page)
@@ -197,7 +197,7 @@ export function createSchedules(core: Core): Schedules {
     },
     async removeWorkspace(workspace, options = {}) {
       checkKeys(options, ['by', 'tx'], 'removeWorkspace()')
-      const name = readName(workspace, 'workspace')
+      const name = readStoredName(workspace, 'workspace')
       const [tx, by] = [readTx(options), readBy(core, options)]
       const count = await (await core.store()).schedules.removeWorkspace(name, by, tx)
       if (count > 0) core.hub.tell({ kind: 'schedules.changed', action: 'removed', count, names: [`${name}/*`], by })
@@ -219,8 +219,8 @@ export function createSchedules(core: Core): Schedules {
 }
 
 const names = (workspace: string, key: string): { workspace: string; key: string } => ({
-  workspace: readName(workspace, 'workspace'),
-  key: readName(key, 'key'),
+  workspace: readStoredName(workspace, 'workspace'),
+  key: readStoredName(key, 'key'),
 })
 
 const isDeclared = (value: unknown): value is DeclaredSchedule =>

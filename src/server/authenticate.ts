@@ -1,4 +1,6 @@
 /** Decides who sends a request: by key, by the cookie of a session, by the token of a run, by what the host says, or by standing in front of an open server; what they may do is `principal.ts`. */
+
+import { printable } from '../printable.ts'
 import { isCompletionToken } from '../run/completion-token.ts'
 import { tokenReader } from '../scheduler/complete.ts'
 import type { Clock } from '../time/clock.ts'
@@ -113,7 +115,10 @@ export function authenticator(parts: Parts, clock: Clock): Authenticate {
 export const bearerOf = (request: Request): string | undefined =>
   /^Bearer\s+(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
 
-const principalOf = ({ id, name, scope, workspace }: Key): Principal => ({ name, scope, workspace, keyId: id })
+/** Its name goes into revisions and logs; one from before it was checked may hold characters that do not show. */
+const principalOf = ({ id, name, scope, workspace }: Key): Principal => ({
+  ...{ name: printable(name), scope, workspace, keyId: id },
+})
 
 export const tooMany = (seconds: number): Refusal =>
   new Refusal('RATE_LIMITED', `too many requests; try again in ${seconds} s`, {

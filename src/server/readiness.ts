@@ -12,7 +12,7 @@ export type CheckReady = () => Promise<void>
 
 export function createReadiness({ clock, store, timers }: Pick<Core, 'clock' | 'store' | 'timers'>): CheckReady {
   let asking: Promise<boolean> | null = null
-  let last: { readonly at: number; readonly isReady: boolean } | null = null
+  let readyAt: number | null = null
 
   const ask = async (): Promise<boolean> => {
     let forget = (): void => {}
@@ -28,17 +28,15 @@ export function createReadiness({ clock, store, timers }: Pick<Core, 'clock' | '
       late,
     ])
     forget()
-    last = { at: clock.elapsed(), isReady }
+    readyAt = isReady ? clock.elapsed() : null
     return isReady
   }
 
   return async () => {
-    const isFresh = last !== null && clock.elapsed() - last.at < FRESH_MS
-    if (!isFresh)
-      asking ??= ask().finally(() => {
-        asking = null
-      })
-    const isReady = isFresh ? last!.isReady : await asking
-    if (!isReady) throw new Refusal('UNAVAILABLE', 'not ready', { headers: { 'retry-after': '1' } })
+    if (readyAt !== null && clock.elapsed() - readyAt < FRESH_MS) return
+    asking ??= ask().finally(() => {
+      asking = null
+    })
+    if (!(await asking)) throw new Refusal('UNAVAILABLE', 'not ready', { headers: { 'retry-after': '1' } })
   }
 }

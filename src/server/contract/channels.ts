@@ -1,7 +1,7 @@
 /** Channels over HTTP: where notifications go; their secrets go in and never come out. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
-import { ById, component, Id, IdBeginning, Instant, Name, PAGE, pageOf } from './vocabulary.ts'
+import { ById, component, Id, IdBeginning, Instant, Name, PAGE, pageOf, StoredName } from './vocabulary.ts'
 
 const shared = { resource: 'channels', reach: 'workspace', scope: 'admin' } as const
 
@@ -61,8 +61,8 @@ export const listChannels = operation({
   query: z.strictObject({
     /** The beginning of an id, or all of it. */
     id: IdBeginning.optional(),
-    name: Name.optional(),
-    workspace: Name.optional(),
+    name: StoredName.optional(),
+    workspace: StoredName.optional(),
     ...PAGE,
   }),
   answers: { 200: { description: 'A page of channels.', schema: pageOf(ChannelBody) } },
