@@ -11,6 +11,7 @@ import { readBody } from './body.ts'
 import { holderOf, type OperationLimits } from './concurrency.ts'
 import { type Begun, begin } from './idempotency.ts'
 import type { KeptAnswer } from './idempotency-verdict.ts'
+import { refuseOtherTag } from './if-match.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { Operation } from './operation.ts'
 import { ruleOf, searchStepsOf } from './operation-rules.ts'
@@ -101,6 +102,7 @@ async function limited(parts: Parts, { limits, streams }: Gates, { route, asked 
   const release = limits.take(route.operation, holderOf(principal === NOBODY ? null : principal, address))
   try {
     const reply = await done(parts, route, asked)
+    if (route.operation.method === 'get') refuseOtherTag(request, reply.headers?.etag)
     return streams.watched(reply, { principal, request, release })
   } catch (error) {
     release()

@@ -50,6 +50,7 @@ export const ChannelBody = component(
   }),
 )
 const One = { description: 'The channel as it is now, without its secrets.', schema: ChannelBody }
+const Tagged = { ...One, headers: ['ETag'] }
 const byId = { ...shared, params: ById } as const
 
 export const listChannels = operation({
@@ -87,8 +88,8 @@ export const getChannel = operation({
   method: 'get',
   path: '/channels/{id}',
   summary: 'Get a channel, without its secrets.',
-  answers: { 200: One },
-  refusals: ['NOT_FOUND'],
+  answers: { 200: Tagged },
+  refusals: ['NOT_FOUND', 'PRECONDITION_FAILED'],
 })
 
 export const patchChannel = operation({
@@ -99,7 +100,7 @@ export const patchChannel = operation({
   summary: 'Change a channel; secrets that are left out stay.',
   action: 'channel.edit',
   body: z.strictObject({ name: Name.optional(), enabled: z.boolean().optional(), config: ConfigChanges.optional() }),
-  answers: { 200: One },
+  answers: { 200: Tagged },
   refusals: ['NOT_FOUND', 'PRECONDITION_FAILED'],
 })
 

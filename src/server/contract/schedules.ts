@@ -64,7 +64,7 @@ export const createSchedule = operation({
   answers: {
     201: { ...One, description: 'The new schedule, with what to mind about it.', headers: ['Location', 'ETag'] },
   },
-  refusals: ['SCHEDULE_EXISTS'],
+  refusals: ['SCHEDULE_EXISTS', 'PRECONDITION_FAILED'],
 })
 
 export const putSchedule = operation({
@@ -92,7 +92,7 @@ export const getScheduleByKey = operation({
   reach: 'workspace',
   params: z.object({ workspace: StoredName, key: StoredName }),
   answers: { 200: One },
-  refusals: ['NOT_FOUND'],
+  refusals: ['NOT_FOUND', 'PRECONDITION_FAILED'],
 })
 
 export const getSchedule = operation({
@@ -103,7 +103,7 @@ export const getSchedule = operation({
   summary: 'Get a schedule.',
   scope: 'read',
   answers: { 200: One },
-  refusals: ['NOT_FOUND'],
+  refusals: ['NOT_FOUND', 'PRECONDITION_FAILED'],
 })
 
 export const patchSchedule = operation({

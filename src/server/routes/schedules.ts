@@ -16,6 +16,7 @@ import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
 import { defined } from '../defined.ts'
 import { idempotencyId } from '../idempotency.ts'
+import { matches, refuseAnyTag, wantedTags } from '../if-match.ts'
 import { jobWarnings } from '../job-warning.ts'
 import { madeOnce } from '../made-once.ts'
 import type { Parts } from '../parts.ts'
@@ -128,7 +129,8 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       }))
       return ok({ data, page: { next: next && toCursor(next), hasMore: next !== null } })
     }),
-    route(contract.createSchedule, async ({ body, principal, base, newId, interrupted }) => {
+    route(contract.createSchedule, async ({ body, principal, request, base, newId, interrupted }) => {
+      refuseAnyTag(request)
       const options = { ...body, workspace: home(principal, body.workspace) } as unknown as ScheduleOptions
       await madeOnce(
         { interrupted },
@@ -141,9 +143,10 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       const { workspace, key } = params
       if (!sees(principal, workspace)) throw notFound(`workspace "${workspace}"`)
       const before = await (await core.store()).schedules.get(workspace, key)
-      matchOf(request, before)
+      const revision = matchOf(request, before)
       const options = { ...body, workspace, key } as unknown as ScheduleOptions
-      const { id, created } = await app.schedules.upsert(options, { by: principal.name })
+      const seen = revision === null ? {} : { revision }
+      const { id, created } = await app.schedules.upsert(options, { by: principal.name, ...seen })
       const wanted = created ? undefined : body.paused
       const written = { id, before: created ? null : before, status: created ? 201 : 200, wanted }
       return changed({ principal, base }, written)
@@ -305,13 +308,11 @@ function filterOf(query: Query, principal: Principal): ScheduleFilter {
 
 /** The revision that the caller read, from If-Match; null when any will do. */
 function matchOf(request: Request, schedule: Schedule | null): number | null {
-  const match = request.headers.get('if-match')
-  if (match === null) return null
+  const wanted = wantedTags(request)
+  if (wanted === null) return null
   if (!schedule) throw new Refusal('PRECONDITION_FAILED', 'there is no such schedule any more, or not yet')
-  if (match.trim() === '*') return null
-  const revision = /^(?:W\/)?"(\d{1,9})"$/.exec(match.trim())?.[1]
-  if (revision === undefined || Number(revision) !== schedule.revision) throw outdated(schedule, match)
-  return Number(revision)
+  if (!matches(wanted, String(schedule.revision))) throw outdated(schedule, request.headers.get('if-match'))
+  return wanted === 'any' ? null : schedule.revision
 }
 
 /** Counting several rules together walks all but one of them, so that each is counted on its own first. */
