@@ -77,11 +77,13 @@ describe('a semaphore', () => {
 })
 
 describe('the limits of operations', () => {
-  it('are chosen by the cost in the row of the operation, and a read has none', () => {
-    const limits = createOperationLimits((cost) => (cost === 'stream' ? 1 : undefined))
-    const holder = { key: 'k', workspace: 'workspace a' }
-    limits.take({ id: 'followEvents' }, holder)
-    expect(() => limits.take({ id: 'readLogs' }, holder)).toThrow('open streams')
-    for (let i = 0; i < 1000; i++) limits.take({ id: 'getRun' }, holder)
+  it('are chosen by the cost in the row of the operation, and a read has none', async () => {
+    const limits = createOperationLimits(async (cost, workspace) =>
+      cost === 'stream' && workspace === 'a' ? 1 : undefined,
+    )
+    const holder = { key: 'k', workspace: 'workspace a', boundTo: 'a' }
+    await limits.take({ id: 'followEvents' }, holder)
+    await expect(limits.take({ id: 'readLogs' }, holder)).rejects.toThrow('open streams')
+    for (let i = 0; i < 1000; i++) await limits.take({ id: 'getRun' }, holder)
   })
 })

@@ -32,12 +32,15 @@ export interface Holder {
   readonly key: string | null
   /** Its workspace. A caller of all workspaces stands for itself, and all callers without a key stand for one workspace. */
   readonly workspace: string
+  /** The only workspace that its key sees; absent for a caller of all of them. */
+  readonly boundTo?: string
 }
 
 export function holderOf(principal: Principal | null, address: string): Holder {
   if (!principal) return { key: `address ${address}`, workspace: 'strangers' }
   const { keyId, workspace } = principal
-  return { key: keyId, workspace: workspace === null ? `caller ${callerOf(principal)}` : `workspace ${workspace}` }
+  if (workspace === null) return { key: keyId, workspace: `caller ${callerOf(principal)}` }
+  return { key: keyId, workspace: `workspace ${workspace}`, boundTo: workspace }
 }
 
 export interface Semaphore {
@@ -104,21 +107,23 @@ export const isLimited = (operation: Pick<Operation, 'id'>): boolean => BY_COST[
 
 export interface OperationLimits {
   /** Takes the place that the operation needs; returns the function that gives it back. */
-  take(operation: Pick<Operation, 'id'>, holder: Holder): () => void
+  take(operation: Pick<Operation, 'id'>, holder: Holder): Promise<() => void>
 }
 
-/** `ofWorkspace` answers the limit that a quota of a workspace sets in place of the usual one. */
+/** `ofWorkspace` answers the limit that a quota of a workspace sets in place of the usual one; it is asked only for costs that have a limit. */
 export function createOperationLimits(
-  ofWorkspace: (cost: Cost, workspace: string) => number | undefined = () => undefined,
+  ofWorkspace: (cost: Cost, workspace: string) => Promise<number | undefined> = async () => undefined,
 ): OperationLimits {
   const semaphores = new Map(
     Object.entries(BY_COST).map(([cost, options]) => [cost as Cost, createSemaphore(options)] as const),
   )
   return {
-    take(operation, holder) {
+    async take(operation, holder) {
       const { cost } = ruleOf(operation)
-      const workspace = ofWorkspace(cost, holder.workspace)
-      return semaphores.get(cost)?.take(holder, workspace === undefined ? {} : { workspace }) ?? (() => {})
+      const semaphore = semaphores.get(cost)
+      if (!semaphore) return () => {}
+      const workspace = holder.boundTo === undefined ? undefined : await ofWorkspace(cost, holder.boundTo)
+      return semaphore.take(holder, workspace === undefined ? {} : { workspace })
     },
   }
 }

@@ -99,7 +99,7 @@ interface Admitted {
 /** Holds a place while it works, and where its answer stays open until that ends. */
 async function limited(parts: Parts, { limits, streams }: Gates, { route, asked }: Admitted): Promise<Reply> {
   const { principal, address, request } = asked
-  const release = limits.take(route.operation, holderOf(principal === NOBODY ? null : principal, address))
+  const release = await limits.take(route.operation, holderOf(principal === NOBODY ? null : principal, address))
   try {
     const reply = await done(parts, route, asked)
     if (route.operation.method === 'get') refuseOtherTag(request, reply.headers?.etag)
