@@ -16,8 +16,8 @@ export interface SignIn {
 export function createSignIn({ keys, sessions, settings, keyGuesses }: Parts): SignIn {
   const cookieText = (request: Request, value: string, seconds: number): string => {
     // Of several proxies, the first is the one that the browser speaks to.
-    const forwarded = request.headers.get('x-forwarded-proto')?.split(',')[0]!.trim().toLowerCase()
-    const secure = new URL(request.url).protocol === 'https:' || forwarded === 'https'
+    const [forwarded = ''] = (request.headers.get('x-forwarded-proto') ?? '').toLowerCase().split(',')
+    const secure = new URL(request.url).protocol === 'https:' || forwarded.trim() === 'https'
     const path = settings.basePath === '' ? '/' : settings.basePath
     return `${SESSION_COOKIE}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
   }
