@@ -10,6 +10,7 @@ import {
   readInteger,
   readList,
   readName,
+  readStoredName,
   refused,
 } from './options.ts'
 import { DEFAULT_RETRY, type RetryPolicy, retryOf, sayingRetry } from './run/retry.ts'
@@ -112,7 +113,7 @@ export const isJob = (value: unknown): value is Job => typeof value === 'object'
 
 /** Null when there is none. */
 export const readKey = (key: unknown, of: string): string | null =>
-  key === undefined ? null : readName(key, `${of}: concurrencyKey`)
+  key === undefined ? null : readStoredName(key, `${of}: concurrencyKey`)
 
 export interface Work {
   readonly queue: string

@@ -1,6 +1,7 @@
 /** Reads single values that a user typed: refuses what is not allowed, in words that name the option; what it is for is decided elsewhere. */
 import { didYouMean, nearestField } from './did-you-mean.ts'
 import { EverytickError, shown } from './errors.ts'
+import { invisibleIn } from './printable.ts'
 import { readInstant } from './schedule/instant.ts'
 import { formatDuration, parseDuration } from './time/duration.ts'
 
@@ -48,20 +49,32 @@ export function checkKeys(given: unknown, known: readonly string[], of: string):
 const MAX_NAME = 200
 /** Postgres cannot store a NUL, and no log line should be broken by a name. */
 const isControl = (code: number): boolean => code < 0x20 || (code >= 0x7f && code < 0xa0)
+/** Below this every character but a control character shows. */
+const MAY_BE_INVISIBLE = 0xad
 
-/** Keys, workspaces, queues, names of jobs: text that ends up in rows, logs and addresses. */
+/** Keys, workspaces, queues, jobs, tags, locks: a new name, which ends up in rows, logs and addresses. */
 export function readName(value: unknown, what: string): string {
+  const name = readStoredName(value, what)
+  let isPlain = true
+  for (let i = 0; i < name.length && isPlain; i++) isPlain = name.charCodeAt(i) < MAY_BE_INVISIBLE
+  const found = isPlain ? null : invisibleIn(name)
+  if (found === null) return name
+  throw refused(`${what} ${shown(name)} contains ${found}, a character that does not show`, 'leave it out')
+}
+
+/** A name that something may have already, and text of a user's data that something is known by: it may hold characters that do not show. */
+export function readStoredName(value: unknown, what: string): string {
   if (typeof value !== 'string') throw refused(`${what} is text, not ${shown(value)}`)
   if (value.length === 0 || value.length > MAX_NAME) {
     throw refused(`${what} has ${value.length} characters`, `use 1 to ${MAX_NAME}`)
   }
-  let plain = true
+  let isPlain = true
   for (let i = 0; i < value.length; i++) {
     const code = value.charCodeAt(i)
     if (isControl(code)) throw refused(`${what} ${shown(value)} contains a control character`)
-    if (code >= SURROGATES) plain = false
+    if (code >= SURROGATES) isPlain = false
   }
-  if (!plain && !isWellFormed(value)) throw refused(`${what} ${shown(value)} contains half a character`)
+  if (!isPlain && !isWellFormed(value)) throw refused(`${what} ${shown(value)} contains half a character`)
   return value
 }
 

@@ -3,6 +3,16 @@
 // Control, formatting and direction marks, lone surrogates and unassigned codes: what could command a terminal or hide text.
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu
 
+/** What a name cannot hold: two names that look the same would be two, and one could turn the text around it. */
+const INVISIBLE =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Noncharacter_Code_Point}\u2800]|(?![\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}|(?<!\p{Extended_Pictographic})[\ufe0e\ufe0f]/u
+
+/** The code of the first character that does not show, such as `U+202E`: control, direction and formatting characters, line separators, fillers, half a character. Null when all show. */
+export function invisibleIn(text: string): string | null {
+  const found = INVISIBLE.exec(text)?.[0]
+  return found === undefined ? null : `U+${found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
+}
+
 /** The same text with everything a terminal might obey written as its code; data goes through here before it is shown. */
 export const printable = (text: string): string =>
   text.replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)

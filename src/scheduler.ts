@@ -135,6 +135,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
     isStoreFailing: storeFailures.isFailing,
     slots: () => engine?.slots() ?? [],
     isRunning: () => engine !== null && !stopping,
+    isStopped: () => stopped,
     newId: uuidGenerator(clock),
     store: () => (stopped ? Promise.reject(notRunning()) : open()),
     onStop(callback) {

@@ -157,6 +157,19 @@ describe('every page', () => {
     )
   })
 
+  it('say of each run-time dependency with an install script that it has one', () => {
+    const lock = JSON.parse(readText('package-lock.json')) as {
+      packages: Record<string, { readonly hasInstallScript?: boolean; readonly dev?: boolean }>
+    }
+    const scripted = Object.entries(lock.packages)
+      .filter(([path, { hasInstallScript, dev }]) => path !== '' && hasInstallScript === true && dev !== true)
+      .map(([path]) => path.replace('node_modules/', ''))
+    const own = JSON.parse(readText('package.json')) as { readonly scripts: Record<string, string> }
+    expect(Object.keys(own.scripts).filter((name) => /^(?:pre|post)?install$|^prepare$/.test(name))).toEqual([])
+    expect(scripted).toEqual(['@photostructure/sqlite'])
+    for (const name of scripted) expect(readText('SECURITY.md')).toContain(`\`${name}\` runs`)
+  })
+
   it("promises no more than can be kept, and names nobody's machine", () => {
     // Written in pieces, so that this file does not contain what it looks for.
     const samples = [

@@ -109,6 +109,7 @@ export const EXIT_OF: Readonly<Record<Code, Exclude<ExitName, 'ok'>>> = {
   PORT_UNAVAILABLE: 'failed',
   QUOTA_SPENT: 'failed',
   RATE_LIMITED: 'failed',
+  CONCURRENCY_LIMITED: 'failed',
   RUN_ABANDONED: 'failed',
   RUN_CANCELLED: 'failed',
   RUN_TIMEOUT: 'failed',

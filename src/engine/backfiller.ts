@@ -10,6 +10,7 @@ import { POLL_MS, type PollMs } from './poll.ts'
 /** Backfills in one pass. */
 const BATCH = 100
 const PAGE = 1000
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 /** Steps of one backfill in one pass, so that a long stretch that ran already does not hold up the others. */
 const MAX_STEPS = 20
 
@@ -79,9 +80,22 @@ export function createBackfiller({ store, leadership, pollMs, onStep }: Backfill
     }
   }
 
+  /** Where the pass before ended, while there are more than one pass takes: many of one workspace do not hold up the others. */
+  let last: string | undefined
+  const nextPage = async (): Promise<Backfill[]> => {
+    const page = { state: 'running', limit: BATCH } as const
+    // The usual case, which an index answers; a list by ids reads those that ended too.
+    const newest = await backfills.list(page)
+    if (newest.length < BATCH) return newest
+    const ids = { from: FIRST_ID, ...(last === undefined ? {} : { before: last }) }
+    const found = await backfills.list({ ...page, ids })
+    last = found.length === BATCH ? found.at(-1)!.id : undefined
+    return found.length > 0 ? found : newest
+  }
+
   return {
     async pass() {
-      const running = await backfills.list({ state: 'running', limit: BATCH })
+      const running = await nextPage()
       // There is none most of the time, and a lease is a write.
       if (running.length === 0) return pollMs()
       if (!(await leadership.leads())) return POLL_MS

@@ -1,6 +1,6 @@
 /** `app.audit`: whether every occurrence of every schedule is accounted for once, told in figures and by name; it repairs nothing. */
 import { EverytickError, shown } from '../errors.ts'
-import { checkKeys, type Instant, readInstantOption, readName, refused } from '../options.ts'
+import { checkKeys, type Instant, readInstantOption, readStoredName, refused } from '../options.ts'
 import type { Audited, Offences } from '../plan/audit.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import { scheduleName } from '../schedule-definition.ts'
@@ -161,9 +161,9 @@ function readSpan({ settings }: Core, options: AuditOptions, now: number): Audit
 }
 
 async function* pages(store: Store, options: AuditOptions): AsyncGenerator<Schedule[]> {
-  const workspace = options.workspace === undefined ? undefined : readName(options.workspace, 'workspace')
+  const workspace = options.workspace === undefined ? undefined : readStoredName(options.workspace, 'workspace')
   if (options.schedule !== undefined) {
-    const name = { workspace: workspace ?? 'default', key: readName(options.schedule, 'schedule') }
+    const name = { workspace: workspace ?? 'default', key: readStoredName(options.schedule, 'schedule') }
     const found = await store.schedules.get(name.workspace, name.key)
     if (!found) throw new EverytickError('SCHEDULE_NOT_FOUND', `there is no ${scheduleName(name)}`)
     yield [found]

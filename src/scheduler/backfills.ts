@@ -1,6 +1,6 @@
 /** `app.backfills`: how far backfills have come, waiting for them, cancelling them; asking for one is `backfill.ts`, its steps are the engine's. */
 import { EverytickError, shown } from '../errors.ts'
-import { checkKeys, type Duration, readDuration, readInteger, readName, refused } from '../options.ts'
+import { checkKeys, type Duration, readDuration, readInteger, readStoredName, refused } from '../options.ts'
 import { countEnds } from '../plan/backfill.ts'
 import type { RunState } from '../run/state.ts'
 import { dateOf } from '../schedule/instant.ts'
@@ -127,7 +127,7 @@ function viewOf(backfill: Backfill, states: ReadonlyMap<string, RunState>): Back
 }
 
 async function idOf(store: Store, schedule: string, workspace = 'default'): Promise<string> {
-  const name = { workspace: readName(workspace, 'workspace'), key: readName(schedule, 'schedule') }
+  const name = { workspace: readStoredName(workspace, 'workspace'), key: readStoredName(schedule, 'schedule') }
   const found = await store.schedules.get(name.workspace, name.key)
   if (found) return found.id
   throw new EverytickError('SCHEDULE_NOT_FOUND', `there is no ${scheduleName(name)}`)

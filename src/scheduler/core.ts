@@ -23,6 +23,8 @@ export interface Core {
   slots(): readonly SlotUsage[]
   /** Whether the app was started, and did not stop. */
   isRunning(): boolean
+  /** Whether it was stopped, and not started since. */
+  isStopped(): boolean
   /** Opened when first asked for; refused once the app was stopped. */
   store(): Promise<Store>
   newId(): string

@@ -11,6 +11,7 @@ import {
   readInstantOption,
   readInteger,
   readName,
+  readStoredName,
   refused,
 } from '../options.ts'
 import { keyLane } from '../plan/lane.ts'
@@ -141,7 +142,7 @@ function newRun(core: Core, job: Job, { options, payload }: { options: RunOption
     // Somebody asked for this very run, so it waits where an occurrence might give way.
     overlap: concurrencyKey === null ? 'allow' : 'queue',
     due: readDue(options),
-    idempotencyKey: idempotencyKey === undefined ? null : readName(idempotencyKey, 'idempotencyKey'),
+    idempotencyKey: idempotencyKey === undefined ? null : readStoredName(idempotencyKey, 'idempotencyKey'),
   }
 }
 

@@ -1,6 +1,14 @@
 /** Lets one process at a time do something, by a lease with a fencing number; a process that stalls may lose it, and is told. */
 import { EverytickError } from '../errors.ts'
-import { checkKeys, type Duration, readChoice, readDuration, readInteger, readName } from '../options.ts'
+import {
+  checkKeys,
+  type Duration,
+  readChoice,
+  readDuration,
+  readInteger,
+  readName,
+  readStoredName,
+} from '../options.ts'
 import type { Lock } from '../store/contract/locks.ts'
 import type { Core } from './core.ts'
 
@@ -104,7 +112,7 @@ export function createLocks(core: Core, holder: string): Locks {
     },
     async release(given, options = {}) {
       checkKeys(options, ['kind', 'fence'], 'locks.release()')
-      const name = readName(given, 'the name of a lock')
+      const name = readStoredName(given, 'the name of a lock')
       const kind = readChoice(options.kind ?? 'user', 'kind', KINDS)
       const seen =
         options.fence === undefined ? null : readInteger(options.fence, 'fence', [1, Number.MAX_SAFE_INTEGER])

@@ -1,5 +1,5 @@
 /** `app.queues`: what waits where, under which limits, and whether it rests; what is granted is decided by the claim. */
-import { checkKeys, readName, readText } from '../options.ts'
+import { checkKeys, readName, readStoredName, readText } from '../options.ts'
 import { dateOf } from '../schedule/instant.ts'
 import type { QueueRow } from '../store/contract/queues.ts'
 import { formatDuration } from '../time/duration.ts'
@@ -48,7 +48,7 @@ export function createQueues(core: Core): Queues {
       await (await core.store()).queues.pause(queue, words)
     },
     async resume(name) {
-      const queue = readName(name, 'the name of a queue')
+      const queue = readStoredName(name, 'the name of a queue')
       return (await core.store()).queues.resume(queue)
     },
     async limit(name, given) {

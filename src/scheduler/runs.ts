@@ -1,6 +1,6 @@
 /** `app.runs`: reading runs and what operators do to them; nothing here carries a run out. */
 import { EverytickError, shown } from '../errors.ts'
-import { checkKeys, type Duration, readChoice, readDuration, readInteger, readName, refused } from '../options.ts'
+import { checkKeys, type Duration, readChoice, readDuration, readInteger, readStoredName, refused } from '../options.ts'
 import { RUN_STATES, type RunState } from '../run/state.ts'
 import { scheduleName } from '../schedule-definition.ts'
 import type { JournalEntry, RunFilter } from '../store/contract/history.ts'
@@ -210,9 +210,9 @@ async function readFilter(core: Core, options: Asked): Promise<RunFilter> {
   const { workspace, schedule, scheduleId, job, queue, state } = options
   const states = state === undefined ? [] : typeof state === 'string' ? [state] : state
   return {
-    ...(workspace === undefined ? {} : { workspace: readName(workspace, 'workspace') }),
-    ...(job === undefined ? {} : { job: readName(job, 'job') }),
-    ...(queue === undefined ? {} : { queue: readName(queue, 'queue') }),
+    ...(workspace === undefined ? {} : { workspace: readStoredName(workspace, 'workspace') }),
+    ...(job === undefined ? {} : { job: readStoredName(job, 'job') }),
+    ...(queue === undefined ? {} : { queue: readStoredName(queue, 'queue') }),
     ...(states.length === 0 ? {} : { states: states.map((each) => readChoice(each, 'state', RUN_STATES)) }),
     ...(scheduleId === undefined ? {} : { scheduleId: readId(scheduleId) }),
     ...(schedule === undefined ? {} : { scheduleId: await idOf(core, schedule, workspace ?? 'default') }),
@@ -222,7 +222,7 @@ async function readFilter(core: Core, options: Asked): Promise<RunFilter> {
 type Asked = Pick<RunListOptions, 'workspace' | 'schedule' | 'scheduleId' | 'job' | 'queue' | 'state'>
 
 async function idOf(core: Core, schedule: string, workspace: string): Promise<string> {
-  const key = readName(schedule, 'schedule')
+  const key = readStoredName(schedule, 'schedule')
   const found = await (await core.store()).schedules.get(workspace, key)
   if (found) return found.id
   throw new EverytickError('SCHEDULE_NOT_FOUND', `there is no ${scheduleName({ workspace, key })}`)

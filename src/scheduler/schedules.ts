@@ -8,7 +8,7 @@ import {
   readChoice,
   readInstantOption,
   readInteger,
-  readName,
+  readStoredName,
   readText,
   refused,
 } from '../options.ts'
@@ -60,11 +60,16 @@ export interface ScheduleListOptions {
   readonly after?: { readonly workspace: string; readonly key: string }
 }
 
+export interface UpsertOptions extends ChangeOptions {
+  /** The revision that was read: refused with REVISION_CONFLICT when it is not the newest any more. */
+  readonly revision?: number
+}
+
 export interface Schedules {
   /** Creates or changes by (workspace, key); saying the same twice changes nothing. */
   upsert<J extends Job | string>(
     schedule: ScheduleOptions<J> | DeclaredSchedule,
-    options?: ChangeOptions,
+    options?: UpsertOptions,
   ): Promise<UpsertAnswer>
   /** Makes a new one; refused with SCHEDULE_EXISTS when the workspace has one of this key, whatever it says. */
   create<J extends Job | string>(
@@ -103,14 +108,15 @@ export interface Schedules {
 
 const MAX_PAGE = 1000
 const MAX_NEXT = 10_000
+const MAX_REVISION = 2 ** 31 - 1
 
 export function createSchedules(core: Core): Schedules {
   const putAll = async (
     given: readonly (ScheduleOptions | DeclaredSchedule)[],
-    options: ChangeOptions,
+    options: UpsertOptions,
     onlyNew: boolean,
   ): Promise<UpsertAnswer[]> => {
-    checkKeys(options, ['by', 'tx'], 'upsert')
+    checkKeys(options, ['by', 'tx', ...(onlyNew || given.length !== 1 ? [] : ['revision'])], 'upsert')
     if (!Array.isArray(given)) throw refused(`upsertMany takes a list, not ${shown(given)}`)
     const [tx, by] = [readTx(options), readBy(core, options)]
     if (given.length === 0) return []
@@ -120,8 +126,10 @@ export function createSchedules(core: Core): Schedules {
     const declared = given.map((each) => (isDeclared(each) ? each : readSchedule(each)))
     refuseTwins(declared)
     const definitions = await definitionsOf(core, declared, 'api')
+    const from =
+      options.revision === undefined ? {} : { from: readInteger(options.revision, 'revision', [1, MAX_REVISION]) }
     const pauses = declared.map(({ pause }) => pause)
-    const { answers, nextFireAt } = await putSchedules(core, definitions, { tx, by, onlyNew, pauses, asked })
+    const { answers, nextFireAt } = await putSchedules(core, definitions, { tx, by, onlyNew, pauses, asked, ...from })
     return answers.map(({ id, created, changed }, i) => ({ id, created, changed, nextFireAt: nextFireAt(i) }))
   }
 
@@ -157,7 +165,7 @@ export function createSchedules(core: Core): Schedules {
       const store = await core.store()
       const page = await store.schedules.list({
         limit,
-        ...(workspace === undefined ? {} : { workspace: readName(workspace, 'workspace') }),
+        ...(workspace === undefined ? {} : { workspace: readStoredName(workspace, 'workspace') }),
         ...(after === undefined ? {} : { after: names(after.workspace, after.key) }),
       })
       return viewsOf(store, page)
@@ -197,7 +205,7 @@ export function createSchedules(core: Core): Schedules {
     },
     async removeWorkspace(workspace, options = {}) {
       checkKeys(options, ['by', 'tx'], 'removeWorkspace()')
-      const name = readName(workspace, 'workspace')
+      const name = readStoredName(workspace, 'workspace')
       const [tx, by] = [readTx(options), readBy(core, options)]
       const count = await (await core.store()).schedules.removeWorkspace(name, by, tx)
       if (count > 0) core.hub.tell({ kind: 'schedules.changed', action: 'removed', count, names: [`${name}/*`], by })
@@ -219,8 +227,8 @@ export function createSchedules(core: Core): Schedules {
 }
 
 const names = (workspace: string, key: string): { workspace: string; key: string } => ({
-  workspace: readName(workspace, 'workspace'),
-  key: readName(key, 'key'),
+  workspace: readStoredName(workspace, 'workspace'),
+  key: readStoredName(key, 'key'),
 })
 
 const isDeclared = (value: unknown): value is DeclaredSchedule =>

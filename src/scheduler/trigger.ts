@@ -1,5 +1,5 @@
 /** Makes one run of a schedule by hand, beside its occurrences; it consumes none, and a pause does not stop it. */
-import { checkKeys, readChoice, readName } from '../options.ts'
+import { checkKeys, readChoice, readStoredName } from '../options.ts'
 import { laneOf } from '../plan/lane.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import { jobOf, scheduleName } from '../schedule-definition.ts'
@@ -26,7 +26,7 @@ export async function triggerSchedule(
   const { idempotencyKey } = options
   const tx = readTx(options)
   const overlap = readChoice(options.overlap ?? 'queue', 'overlap', ['queue', 'allow'])
-  const name = idempotencyKey === undefined ? null : readName(idempotencyKey, 'idempotencyKey')
+  const name = idempotencyKey === undefined ? null : readStoredName(idempotencyKey, 'idempotencyKey')
   const schedule = await look()
   const { id, key, revision, workspace, job, queue, priority, policy } = schedule
   const lane = overlap === 'allow' ? null : laneOf(schedule)

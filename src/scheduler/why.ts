@@ -1,6 +1,6 @@
 /** `app.schedules.why`: gathers what is stored about one occurrence; what became of it, and why, is decided by `plan/why.ts`. */
 import { EverytickError, shown } from '../errors.ts'
-import { type Instant, readInstantOption, readName } from '../options.ts'
+import { type Instant, readInstantOption, readStoredName } from '../options.ts'
 import { erasOf } from '../plan/eras.ts'
 import { fateOf } from '../plan/why.ts'
 import { checksOf, type WhyCheck } from '../plan/why-checks.ts'
@@ -30,8 +30,8 @@ export async function why(
   named: { readonly workspace: string; readonly key: string },
   given: Instant,
 ): Promise<Why> {
-  const workspace = readName(named.workspace, 'workspace')
-  const key = readName(named.key, 'key')
+  const workspace = readStoredName(named.workspace, 'workspace')
+  const key = readStoredName(named.key, 'key')
   const at = readInstantOption(given, 'at')
   const store = await core.store()
   const schedule = await store.schedules.get(workspace, key)

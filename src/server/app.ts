@@ -4,12 +4,15 @@ import { coreOf } from '../scheduler/core.ts'
 import type { Everytick } from '../scheduler.ts'
 import { alertingDuties } from './alerting/duties.ts'
 import { authenticator, tooMany } from './authenticate.ts'
+import { createOperationLimits } from './concurrency.ts'
 import { dispatch, type Gates, problemResponse, requestIdOf } from './dispatch.ts'
 import { docsPage } from './docs-page.ts'
 import { type Duty, startDuties } from './duties.ts'
+import { createGuesses, WRONG_KEYS } from './guesses.ts'
 import { createKeys } from './keys.ts'
 import { createKnownJobs } from './known-jobs.ts'
 import type { NodeEnv } from './mounted.ts'
+import { createOpenStreams } from './open-streams.ts'
 import { openApiDocument } from './openapi.ts'
 import { ruleOf } from './operation-rules.ts'
 import { operating } from './operations/operating.ts'
@@ -47,6 +50,7 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
     core,
     keys,
     sessions: createSessions(core, keys),
+    keyGuesses: createGuesses(core.clock, WRONG_KEYS),
     settings,
     ending: ending.signal,
     jobs: createKnownJobs(core),
@@ -55,7 +59,13 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
   const base = `${settings.basePath}${API}`
   const routes = routesOf(parts, signIn)
   for (const { operation } of routes) ruleOf(operation)
-  const gates: Gates = { authenticate: authenticator(parts, core.clock), throttle: throttle(core.clock, settings.rate) }
+  const gates: Gates = {
+    authenticate: authenticator(parts, core.clock),
+    throttle: throttle(core.clock, settings.rate),
+    strangers: throttle(core.clock, settings.rate),
+    limits: createOperationLimits(),
+    streams: createOpenStreams(parts),
+  }
   const hono = new Hono<{ Bindings: NodeEnv }>()
   for (const route of routes) {
     const { method, path } = route.operation
@@ -89,11 +99,12 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
   hono.notFound((c) => nowhere(c.req.raw, methodsOf(c.req.path)))
   hono.onError((error, c) => {
     const { problem, headers, isOurs } = problemOf(error, requestIdOf(c.req.raw))
-    if (isOurs) core.settings.logger.error('a request failed before it reached its operation', { error })
+    const { requestId } = problem
+    if (isOurs) core.settings.logger.error('a request failed before it reached its operation', { requestId, error })
     return problemResponse(problem, headers)
   })
   const refuseCrowd = (address: string): void => {
-    const seconds = gates.throttle.take(address)
+    const seconds = gates.strangers.take(address)
     if (seconds > 0) throw tooMany(seconds)
   }
   let document: ReturnType<typeof openApiDocument> | null = null
@@ -134,7 +145,7 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
   const end = (): Promise<void> => {
     forget()
     ending.abort()
-    closing ??= duties.stop()
+    closing ??= Promise.all([duties.stop(), gates.streams.stop()]).then(() => {})
     return closing
   }
   const forget = core.onStop(() => end())

@@ -1,22 +1,21 @@
 /** Decides who sends a request: by key, by the cookie of a session, by the token of a run, by what the host says, or by standing in front of an open server; what they may do is `principal.ts`. */
+
+import { printable } from '../printable.ts'
 import { isCompletionToken } from '../run/completion-token.ts'
 import { tokenReader } from '../scheduler/complete.ts'
 import type { Clock } from '../time/clock.ts'
 import { completeRun } from './contract/runs.ts'
+import { createGuesses, WRONG_SESSIONS } from './guesses.ts'
 import type { Key } from './keys.ts'
 import type { Operation } from './operation.ts'
 import type { Parts } from './parts.ts'
 import type { Principal } from './principal.ts'
 import { Refusal } from './problem.ts'
 import { readVouched } from './settings.ts'
-import { type Throttle, throttle } from './throttle.ts'
 
 export const SESSION_COOKIE = 'everytick_session'
 /** A page of another site cannot send it without asking first. */
 export const CSRF_HEADER = 'x-everytick'
-
-/** Wrong keys from one address: ten at once, then ten a minute. */
-const FAILURES = { burst: 10, perSecond: 10 / 60 }
 
 /** A scraper waits for its answer no longer than ten seconds, and the figures take some of them. */
 const PATIENCE_MS = 2000
@@ -34,15 +33,13 @@ const HOLDER: Principal = { name: 'completion token', scope: 'operate', workspac
 
 /** Null when nothing was said about who asks; refused when what was said is wrong. */
 export function authenticator(parts: Parts, clock: Clock): Authenticate {
-  const { keys, sessions, settings } = parts
-  const failures = throttle(clock, FAILURES)
+  const { keys, sessions, settings, keyGuesses } = parts
+  const sessionGuesses = createGuesses(clock, WRONG_SESSIONS)
   const readToken = tokenReader(parts.core)
 
-  /** Only those who are wrong wait: behind a proxy everybody has one address, and one who guesses would lock out all. */
-  const wrong = (address: string): Refusal => {
-    const seconds = guessesOf(failures, address)
-    if (seconds > 0) return tooMany(seconds)
-    failures.take(address)
+  /** Only wrong keys wait: behind a proxy all callers have one address, and one guesser would lock out all. */
+  const wrong = (waitSeconds: number): Refusal => {
+    if (waitSeconds > 0) return tooMany(waitSeconds)
     return new Refusal('UNAUTHENTICATED', 'the key is not in force', {
       hint: 'it may be mistyped, expired or revoked; make another with: everytick keys create',
       headers: { 'www-authenticate': 'Bearer' },
@@ -61,7 +58,7 @@ export function authenticator(parts: Parts, clock: Clock): Authenticate {
     if (!purpose?.operation.withoutStore) return keys.check(token)
     let forget = (): void => {}
     const late = new Promise<never>((_, reject) => {
-      const refusal = new Refusal('UNAVAILABLE', 'the database does not answer')
+      const refusal = new Refusal('UNAVAILABLE', 'the server cannot check keys now')
       forget = parts.core.timers.set(PATIENCE_MS, () => reject(refusal))
     })
     try {
@@ -76,10 +73,10 @@ export function authenticator(parts: Parts, clock: Clock): Authenticate {
   }
 
   return async (request, address, purpose) => {
-    const bearer = /^Bearer\s+(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+    const bearer = bearerOf(request)
     if (bearer !== undefined && isCompletionToken(bearer) && purpose?.operation.id === completeRun.id) {
       const principal = await holder(bearer, purpose)
-      if (!principal) throw wrong(address)
+      if (!principal) throw wrong(keyGuesses.wrong(address))
       return principal
     }
     if (settings.authorize) {
@@ -87,16 +84,26 @@ export function authenticator(parts: Parts, clock: Clock): Authenticate {
       return vouched && { ...vouched, keyId: null }
     }
     if (bearer !== undefined) {
-      const key = await keyOf(bearer, purpose)
-      if (!key) throw wrong(address)
-      return principalOf(key)
+      const { found, waitSeconds } = await keyGuesses.check({
+        address,
+        isKnown: () => keys.isListed(bearer),
+        find: () => keyOf(bearer, purpose),
+      })
+      if (!found) throw wrong(waitSeconds)
+      return principalOf(found)
     }
     const secret = cookieOf(request, SESSION_COOKIE)
     if (secret !== undefined && settings.access === 'keys') {
-      const key = await sessions.check(secret)
-      if (!key) return null
+      const { found, waitSeconds } = await sessionGuesses.check({
+        address,
+        // Of an address that is not known, every session may be good.
+        isKnown: () => address === '' || sessions.isSeen(secret),
+        find: () => sessions.check(secret),
+      })
+      if (waitSeconds > 0) throw tooMany(waitSeconds)
+      if (!found) return null
       refuseOtherSites(request)
-      return principalOf(key)
+      return { ...principalOf(found.key), sessionId: found.id }
     }
     if (settings.access !== 'open') return null
     refuseRebinding(request)
@@ -105,10 +112,13 @@ export function authenticator(parts: Parts, clock: Clock): Authenticate {
   }
 }
 
-/** For how many seconds whoever asks from there has to wait. Nobody where it is not known: one who guesses would lock out all. */
-export const guessesOf = (failures: Throttle, address: string): number => (address === '' ? 0 : failures.look(address))
+export const bearerOf = (request: Request): string | undefined =>
+  /^Bearer\s+(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
 
-const principalOf = ({ id, name, scope, workspace }: Key): Principal => ({ name, scope, workspace, keyId: id })
+/** Its name goes into revisions and logs; one from before it was checked may hold characters that do not show. */
+const principalOf = ({ id, name, scope, workspace }: Key): Principal => ({
+  ...{ name: printable(name), scope, workspace, keyId: id },
+})
 
 export const tooMany = (seconds: number): Refusal =>
   new Refusal('RATE_LIMITED', `too many requests; try again in ${seconds} s`, {

@@ -6,12 +6,15 @@ import { EverytickError } from '../errors.ts'
 import type { Json } from '../json.ts'
 import { searchBudget } from '../schedule/search-budget.ts'
 import { translated } from './aliases.ts'
-import { type Authenticate, tooMany } from './authenticate.ts'
+import { type Authenticate, bearerOf, tooMany } from './authenticate.ts'
 import { readBody } from './body.ts'
+import { holderOf, type OperationLimits } from './concurrency.ts'
 import { type Begun, begin } from './idempotency.ts'
 import type { KeptAnswer } from './idempotency-verdict.ts'
+import { refuseOtherTag } from './if-match.ts'
+import type { OpenStreams } from './open-streams.ts'
 import type { Operation } from './operation.ts'
-import { searchStepsOf } from './operation-rules.ts'
+import { ruleOf, searchStepsOf } from './operation-rules.ts'
 import type { Parts } from './parts.ts'
 import { readPathParams } from './path-params.ts'
 import { callerOf, mayDo, type Principal } from './principal.ts'
@@ -31,7 +34,11 @@ export interface Arrived {
 
 export interface Gates {
   readonly authenticate: Authenticate
+  /** Of callers that are known, and of addresses: strangers take nothing from callers. */
   readonly throttle: Throttle
+  readonly strangers: Throttle
+  readonly limits: OperationLimits
+  readonly streams: OpenStreams
 }
 
 /** With the database away every request fails alike, as every loop does: that is reported as a failure of the loops is. */
@@ -42,6 +49,12 @@ function logFailure(
   if (error instanceof EverytickError && error.code === 'STORE_UNREACHABLE')
     hub.tell({ kind: 'engine.error', where: 'api', error, retryInMs: 0 })
   else settings.logger.error(`${operation} failed`, { requestId, error })
+}
+
+/** While the store is away no key can be checked: one of all workspaces that was good when it last answered sees why. */
+function isFleetKey({ keys, settings }: Parts, request: Request): boolean {
+  const bearer = settings.authorize ? undefined : bearerOf(request)
+  return bearer !== undefined && keys.lastKnown(bearer)?.workspace === null
 }
 
 /** For operations that are open to everybody. */
@@ -59,17 +72,41 @@ export const requestIdOf = (request: Request): string => {
 export async function dispatch(parts: Parts, gates: Gates, { route, arrived }: Dispatched): Promise<Response> {
   const requestId = requestIdOf(arrived.request)
   const spelled = new Map<string, string>()
+  let seesInside = false
+  const onKnown = (principal: Principal): void => {
+    seesInside = principal.workspace === null
+  }
   try {
-    const asked = await admitted({ parts, gates, route, spelled }, arrived, requestId)
-    const reply = await done(parts, route, asked)
+    const asked = await admitted({ parts, gates, route, spelled, onKnown }, arrived, requestId)
+    const reply = await limited(parts, gates, { route, asked })
     // Nobody reads the body of an answer to HEAD, and so nobody would ever end it.
     if (arrived.request.method === 'HEAD') await reply.raw?.body?.cancel()
     return responseOf(reply, requestId)
   } catch (error) {
-    const { problem, headers, isOurs } = problemOf(error, requestId)
+    const sees = seesInside || isFleetKey(parts, arrived.request)
+    const { problem, headers, isOurs } = problemOf(error, requestId, sees)
     const errors = problem.errors?.map((spot) => ({ ...spot, pointer: spelled.get(spot.pointer) ?? spot.pointer }))
     if (isOurs) logFailure(parts.core, { error, requestId, operation: route.operation.id })
     return problemResponse({ ...problem, ...(errors ? { errors } : {}) }, headers)
+  }
+}
+
+interface Admitted {
+  readonly route: Route
+  readonly asked: Asked
+}
+
+/** Holds a place while it works, and where its answer stays open until that ends. */
+async function limited(parts: Parts, { limits, streams }: Gates, { route, asked }: Admitted): Promise<Reply> {
+  const { principal, address, request } = asked
+  const release = await limits.take(route.operation, holderOf(principal === NOBODY ? null : principal, address))
+  try {
+    const reply = await done(parts, route, asked)
+    if (route.operation.method === 'get') refuseOtherTag(request, reply.headers?.etag)
+    return streams.watched(reply, { principal, request, release })
+  } catch (error) {
+    release()
+    throw error
   }
 }
 
@@ -84,11 +121,13 @@ interface Entrance {
   readonly route: Route
   /** Is filled with the pointers of our fields and those that the caller wrote. */
   readonly spelled: Map<string, string>
+  /** Called when the caller has proved who it is. */
+  readonly onKnown: (principal: Principal) => void
 }
 
 /** Everything that can be refused without doing anything. */
 async function admitted(
-  { parts, gates, route, spelled }: Entrance,
+  { parts, gates, route, spelled, onKnown }: Entrance,
   arrived: Arrived,
   requestId: string,
 ): Promise<Asked> {
@@ -97,9 +136,12 @@ async function admitted(
   const isProbe = operation.scope === 'none' && operation.withoutStore
   const principal = isProbe ? null : await gates.authenticate(request, address, { operation, params: arrived.params })
   const who = principal ?? NOBODY
-  // Whoever restarts what does not answer must not be led to do so by a crowd.
-  const seconds = operation.id === 'healthz' ? 0 : gates.throttle.take(principal ? callerOf(principal) : address)
-  if (seconds > 0) throw tooMany(seconds)
+  if (principal) onKnown(principal)
+  // A crowd must not make a process look dead: probes cost next to nothing, and have no allowance to use up.
+  if (ruleOf(operation).cost !== 'probe') {
+    const seconds = principal ? gates.throttle.take(callerOf(principal)) : gates.strangers.take(address)
+    if (seconds > 0) throw tooMany(seconds)
+  }
   if (operation.scope !== 'none') refuseScope(operation, principal)
   const params = operation.params && readPathParams(operation, arrived.params)
   const inOurs = (schema: z.ZodType, value: unknown, prefix: '' | '?'): unknown => {

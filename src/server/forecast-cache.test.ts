@@ -73,11 +73,14 @@ describe('kept answers', () => {
     expect((await cache.get('a', async () => 'a')).value).toBe('a')
   })
 
-  it('are refused when too many others are waited for', async () => {
+  it('are refused to an owner who waits for many, while the next owner still has a place', async () => {
     const cache = createForecastCache(fakeClock(0))
     const { compute } = work()
-    for (let i = 0; i < 20; i++) void cache.get(String(i), compute)
-    await expect(cache.get('more', compute)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    const ask = (owner: string, name: string) => cache.get(`${owner} ${name}`, compute, owner)
+    for (let i = 0; i < 5; i++) void ask('a', String(i))
+    await expect(ask('a', 'more')).rejects.toMatchObject({ code: 'CONCURRENCY_LIMITED' })
+    for (const owner of ['b', 'c', 'd', 'e']) void ask(owner, 'one')
+    await expect(Promise.race([ask('f', 'one'), turn().then(() => 'waits')])).resolves.toBe('waits')
   })
 
   it('are forgotten, the oldest first, when there are too many', async () => {
@@ -85,6 +88,13 @@ describe('kept answers', () => {
     for (let i = 0; i <= 50; i++) await cache.get(String(i), async () => i)
     expect((await cache.get('50', async () => 'anew')).value).toBe(50)
     expect((await cache.get('0', async () => 'anew')).value).toBe('anew')
+  })
+
+  it('of one owner are not pushed out by the many of another', async () => {
+    const cache = createForecastCache(fakeClock(0))
+    await cache.get('victim', async () => 'kept', 'b')
+    for (let i = 0; i <= 60; i++) await cache.get(String(i), async () => i, 'a')
+    expect((await cache.get('victim', async () => 'anew', 'b')).value).toBe('kept')
   })
 })
 

@@ -1,6 +1,5 @@
 /** A server as a function from requests to answers, for those who listen themselves. */
-import { EverytickError } from '../errors.ts'
-import { coreOf } from '../scheduler/core.ts'
+import { coreOf, notRunning } from '../scheduler/core.ts'
 import type { Everytick } from '../scheduler.ts'
 import { createServer, type Server } from './app.ts'
 import { problemResponse, requestIdOf } from './dispatch.ts'
@@ -15,12 +14,9 @@ export function handler(app: Everytick, options: ServerOptions = {}): Handler {
   let server: Server | null = null
 
   /** Throws while the app is stopped: a server begun then would look after nothing, and would not hear when that changes. */
-  const begun = async (): Promise<Server> => {
+  const begun = (): Server => {
     if (server) return server
-    await core.store().catch((error: unknown) => {
-      if (error instanceof EverytickError && error.code === 'NOT_STARTED') throw error
-    })
-    if (server) return server
+    if (core.isStopped()) throw notRunning()
     const forget = core.onStop(() => {
       server = null
       forget()
@@ -29,10 +25,10 @@ export function handler(app: Everytick, options: ServerOptions = {}): Handler {
     return server
   }
 
-  begun().catch(() => {})
+  if (!core.isStopped()) begun()
   const answer = async (request: Request, env?: NodeEnv): Promise<Response> => {
     try {
-      return await (await begun()).fetch(request, env)
+      return await begun().fetch(request, env)
     } catch (error) {
       const { problem, headers } = problemOf(error, requestIdOf(request))
       return problemResponse(problem, headers)

@@ -4,6 +4,7 @@ import type { Json } from '../json.ts'
 import { readName } from '../options.ts'
 import type { Core } from '../scheduler/core.ts'
 import type { Document } from '../store/contract/documents.ts'
+import { createKeyList } from './key-list.ts'
 import type { Scope } from './scope.ts'
 
 export interface Key {
@@ -38,6 +39,8 @@ export interface Keys {
   revokeOnce(id: string): Promise<Key | null>
   /** The key that this is, if it is one that is in force. */
   check(token: string): Promise<Key | null>
+  /** Whether it is one of the keys that there are, by a list that is read at most once in two seconds. */
+  isListed(token: string): Promise<boolean>
   /** The same by what was read last, however long ago; asks the store nothing. */
   lastKnown(token: string): Key | null
   /** The key of this id, if it is in force. */
@@ -86,6 +89,14 @@ const longId = (short: string): string =>
 
 export function createKeys(core: Core): Keys {
   const remembered = new Map<string, Seen>()
+  const list = createKeyList(core)
+
+  const remember = (id: string, seen: Seen): void => {
+    remembered.delete(id)
+    remembered.set(id, seen)
+    const [oldest] = remembered.keys()
+    if (remembered.size > MAX_REMEMBERED) remembered.delete(oldest!)
+  }
 
   const fresh = async (id: string): Promise<Seen> => {
     const at = core.clock.elapsed()
@@ -93,9 +104,9 @@ export function createKeys(core: Core): Keys {
     if (known && !known.isStale && at - known.at < FRESH_MS) return known
     const store = await core.store()
     const [found, now] = await Promise.all([store.documents.get('key', id), store.now()])
-    if (remembered.size >= MAX_REMEMBERED) remembered.clear()
     const seen = { found, at, now, isStale: false }
-    remembered.set(id, seen)
+    // A guess takes no place: it is found nowhere, and would push out keys that are.
+    if (found) remember(id, seen)
     return seen
   }
 
@@ -191,6 +202,10 @@ export function createKeys(core: Core): Keys {
       const found = matching(token, id === null ? null : inForce(await fresh(id)))
       if (found) used(found.id)
       return found && keyOf(found)
+    },
+    async isListed(token) {
+      const id = idOf(token)
+      return id !== null && (await list.has(id, (found) => matching(token, found) !== null))
     },
     lastKnown(token) {
       const seen = remembered.get(idOf(token) ?? '')

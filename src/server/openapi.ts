@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { ERROR_CODES } from '../errors.ts'
 import { acceptedBy, aliasesIn } from './aliases.ts'
+import { isLimited } from './concurrency.ts'
 import { components } from './contract/vocabulary.ts'
 import type { AnswerSpec, Operation } from './operation.ts'
 import { PROBLEM_CODES, type ProblemCode } from './problem-codes.ts'
@@ -142,6 +143,7 @@ function problemsOf(operation: Operation): JsonObject {
   const codes: string[] = [...ALWAYS, ...refusals]
   if (scope !== 'none') codes.push('UNAUTHENTICATED')
   if (scope === 'operate' || scope === 'admin' || reach === 'fleet') codes.push('FORBIDDEN')
+  if (isLimited(operation)) codes.push('CONCURRENCY_LIMITED')
   if (params || query || body) codes.push('REQUEST_INVALID')
   if (body) codes.push('BODY_INVALID', 'BODY_TOO_LARGE', 'MEDIA_TYPE')
   if (method === 'post' && action) codes.push('IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_FLIGHT')

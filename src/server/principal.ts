@@ -11,6 +11,8 @@ export interface Principal {
   readonly workspace: string | null
   /** The key they came with; null for a host that vouches for them. */
   readonly keyId: string | null
+  /** The session of a browser that stands for the key; what it opened ends with it. */
+  readonly sessionId?: string
   /** Came with a completion token instead, which is good for ending this attempt and nothing else. */
   readonly attempt?: AttemptName & { readonly runId: string }
 }

@@ -6,7 +6,7 @@ import { checkKeys, readInteger, readName } from '../options.ts'
 import { type Core, coreOf } from '../scheduler/core.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { problemOf, Refusal } from './problem.ts'
-import { checkReady } from './readiness.ts'
+import { type CheckReady, createReadiness } from './readiness.ts'
 
 export interface ProbeOptions {
   /** `127.0.0.1` when absent: this machine only. */
@@ -33,7 +33,8 @@ export async function serveProbes(app: object, options: ProbeOptions = {}): Prom
   // At once, and not with the first scrape: the delay of the event loop is measured from here on.
   const { processMetrics } = await import('./metrics/metrics.ts')
   const metrics = processMetrics(core)
-  const node = createServer((request, response) => void answer({ core, metrics }, request, response))
+  const sources: Sources = { core, metrics, checkReady: createReadiness(core) }
+  const node = createServer((request, response) => void answer(sources, request, response))
   await new Promise<void>((resolve, reject) => {
     node.once('error', reject)
     node.listen(port, host, resolve)
@@ -58,6 +59,7 @@ export async function serveProbes(app: object, options: ProbeOptions = {}): Prom
 interface Sources {
   readonly core: Core
   readonly metrics: Metrics
+  readonly checkReady: CheckReady
 }
 
 /** Text and its type. */
@@ -67,9 +69,9 @@ const json = (value: unknown): Body => [JSON.stringify(value), 'application/json
 
 const ANSWERS: Readonly<Record<string, (sources: Sources) => Promise<Body>>> = {
   '/healthz': async () => json({ status: 'ok' }),
-  async '/readyz'({ core }) {
+  async '/readyz'({ core, checkReady }) {
     if (!core.isRunning()) throw new Refusal('UNAVAILABLE', 'the app has not started, or stops')
-    await checkReady(core)
+    await checkReady()
     return json({ status: 'ready' })
   },
   '/metrics': async ({ metrics }) => [await metrics.text(), metrics.contentType],

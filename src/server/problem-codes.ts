@@ -20,6 +20,7 @@ export const PROBLEM_CODES = {
   REQUEST_INVALID: [422, 'The request does not fit its schema'],
   IDEMPOTENCY_CONFLICT: [422, 'The key was used for another request'],
   RATE_LIMITED: [429, 'Too many requests'],
+  CONCURRENCY_LIMITED: [429, 'Too many such requests are in flight'],
   QUOTA_SPENT: [429, 'A quota of the workspace is used up for now'],
   INTERNAL: [500, 'Something went wrong on our side'],
   UNAVAILABLE: [503, 'The server cannot answer now'],

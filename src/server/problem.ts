@@ -84,7 +84,18 @@ export interface Told {
   readonly isOurs: boolean
 }
 
-export function problemOf(error: unknown, requestId: string): Told {
+/** What a caller of all workspaces is shown of a fault on our side; all others learn only that there is one. */
+export function problemOf(error: unknown, requestId: string, seesInside = false): Told {
+  const told = fullProblem(error, requestId)
+  if (!told.isOurs || seesInside || told.problem.code === 'INTERNAL') return told
+  // The message may name the user, the host and the database, and the code what is wrong with them.
+  const code = told.problem.status === 503 ? 'UNAVAILABLE' : 'INTERNAL'
+  const [status, title] = PROBLEM_CODES[code]
+  const blank = new Error('the reason stands in the log of the server, under this request id')
+  return { ...told, problem: made({ code, status, title, error: blank, requestId }) }
+}
+
+function fullProblem(error: unknown, requestId: string): Told {
   if (error instanceof Refusal) {
     const { hint, errors, headers = {} } = error.details
     const [status, title] = PROBLEM_CODES[error.code]

@@ -8,14 +8,11 @@ export interface LogQuery {
   readonly after?: number | undefined
   readonly limit?: number | undefined
   readonly follow: boolean
-  /** Of whoever follows: when it is revoked, the stream ends. */
-  readonly keyId?: string | null
   /** The header by which a browser goes on where a connection ended. */
   readonly lastEventId?: string | null
 }
 
 const DEFAULT_LINES = 1000
-/** With the time for which a key is remembered, a stream ends within a second after its key was revoked. */
 const LOOK_MS = 400
 const BEAT_MS = 15_000
 const HEADERS = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }
@@ -23,10 +20,10 @@ const HEADERS = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no'
 const body = (line: LogLine) => ({ ...line, at: new Date(line.at) })
 
 export async function logReply(parts: Parts, run: Run, query: LogQuery): Promise<Reply> {
-  const { after = 0, limit = DEFAULT_LINES, follow, keyId = null, lastEventId } = query
+  const { after = 0, limit = DEFAULT_LINES, follow, lastEventId } = query
   if (follow) {
     const from = /^\d{1,15}$/.test(lastEventId ?? '') ? Number(lastEventId) : after
-    const stream = streamOf(parts, (pause) => lines(parts, run.id, { from, keyId, pause }))
+    const stream = streamOf(parts, (pause) => lines(parts, run.id, { from, pause }))
     return { status: 200, raw: new Response(stream, { headers: HEADERS }) }
   }
   const found = await (await parts.core.store()).logs.read(run.id, { after, limit })
@@ -36,18 +33,16 @@ export async function logReply(parts: Parts, run: Run, query: LogQuery): Promise
 
 interface Following {
   readonly from: number
-  readonly keyId: string | null
   /** Answers false when it is over. */
   readonly pause: () => Promise<boolean>
 }
 
-async function* lines({ core, keys }: Parts, runId: string, { from, keyId, pause }: Following): AsyncGenerator<string> {
+async function* lines({ core }: Parts, runId: string, { from, pause }: Following): AsyncGenerator<string> {
   const store = await core.store()
   let after = from
   let ended = false
   let saidAt = core.clock.elapsed()
   do {
-    if (keyId !== null && !(await keys.inForce(keyId))) return
     // What a run said last may be stored a moment after its end: so there is one more look. One that is gone has ended too.
     const isLast = ended
     const found = await store.history.run(runId)

@@ -1,5 +1,6 @@
 /** What a server can be told when it is made, read once: defaults, bounds and refusals; how it listens is `listen.ts`. */
 import { checkKeys, type Duration, readBoolean, readChoice, readDuration, readInteger, refused } from '../options.ts'
+import { printable } from '../printable.ts'
 import { readAllowList } from '../targets/guard/allow-list.ts'
 import { SCOPES, type Scope } from './scope.ts'
 import type { Rate } from './throttle.ts'
@@ -107,7 +108,7 @@ export function readVouched(vouched: unknown): { scope: Scope; name: string; wor
     throw new Error('authorize answered a workspace that is no name; leave it out for all of them')
   return {
     scope: scope as Scope,
-    name: typeof name === 'string' && name !== '' ? name : 'host',
+    name: typeof name === 'string' && name !== '' ? printable(name) : 'host',
     workspace: workspace ?? null,
   }
 }

@@ -1,12 +1,9 @@
 /** Signs a browser in with a key: guesses are limited, a session begins, its cookie is written. The route and the page both use it. */
-import { guessesOf, refuseForeignOrigin, SESSION_COOKIE, tooMany } from './authenticate.ts'
+import { refuseForeignOrigin, SESSION_COOKIE, tooMany } from './authenticate.ts'
 import type { Key } from './keys.ts'
 import type { Parts } from './parts.ts'
 import { Refusal } from './problem.ts'
-import { throttle } from './throttle.ts'
 
-/** Wrong keys from one address: ten at once, then ten a minute. */
-const FAILURES = { burst: 10, perSecond: 10 / 60 }
 const SESSION_SECONDS = 12 * 3600
 
 export interface SignIn {
@@ -16,11 +13,11 @@ export interface SignIn {
   expired(request: Request): string
 }
 
-export function createSignIn({ core, keys, sessions, settings }: Parts): SignIn {
-  const failures = throttle(core.clock, FAILURES)
-
+export function createSignIn({ keys, sessions, settings, keyGuesses }: Parts): SignIn {
   const cookieText = (request: Request, value: string, seconds: number): string => {
-    const secure = new URL(request.url).protocol === 'https:' || request.headers.get('x-forwarded-proto') === 'https'
+    // Of several proxies, the first is the one that the browser speaks to.
+    const [forwarded = ''] = (request.headers.get('x-forwarded-proto') ?? '').toLowerCase().split(',')
+    const secure = new URL(request.url).protocol === 'https:' || forwarded.trim() === 'https'
     const path = settings.basePath === '' ? '/' : settings.basePath
     return `${SESSION_COOKIE}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
   }
@@ -28,11 +25,13 @@ export function createSignIn({ core, keys, sessions, settings }: Parts): SignIn 
   return {
     async begin(request, token, address) {
       refuseForeignOrigin(request)
-      const key = await keys.check(token)
+      const { found: key, waitSeconds } = await keyGuesses.check({
+        address,
+        isKnown: () => keys.isListed(token),
+        find: () => keys.check(token),
+      })
       if (key) return { key, cookie: cookieText(request, await sessions.begin(key), SESSION_SECONDS) }
-      const seconds = guessesOf(failures, address)
-      if (seconds > 0) throw tooMany(seconds)
-      failures.take(address)
+      if (waitSeconds > 0) throw tooMany(waitSeconds)
       throw new Refusal('UNAUTHENTICATED', 'the key is wrong, expired or revoked', {
         hint: 'make another with: everytick keys create',
       })

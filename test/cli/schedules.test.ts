@@ -1,5 +1,7 @@
 /** `everytick schedules`, `trigger`, `backfill` and `ops`, by the built program: every command on both stores, and against a server in all detail. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { coreOf } from '../../src/scheduler/core.ts'
+import { putNew } from '../../src/testing/conformance/samples.ts'
 import { ensureBuilt } from '../built-package.ts'
 import { onTerminal, openPlace, PLACES, type Place, runProgram } from './places.ts'
 
@@ -255,7 +257,8 @@ describe('schedules on a server', () => {
 describe('schedules on a terminal', () => {
   beforeAll(async () => {
     await server.app.schedules.upsert({ key: 'nightly', cron: '30 2 * * *', job: 'held', overlap: 'allow' })
-    await server.app.schedules.upsert({ key: 'bad\u202ename', workspace: 't_1', every: '1h', job: 'plain' })
+    // As it was stored before such names were refused.
+    await putNew(await coreOf(server.app).store(), { key: 'bad\u202ename', workspace: 't_1', job: 'plain' })
   })
 
   it('are shown as a table in which nothing can command the terminal', async () => {

@@ -97,6 +97,20 @@ describe.each(STORES)('on %s', (store) => {
       }
     })
 
+    const answersTag = Object.values(operation.answers).some(({ headers }) => headers?.includes('ETag'))
+    if (answersTag || operation.refusals?.includes('PRECONDITION_FAILED'))
+      it('is refused with If-Match of another version, and advertises that', async () => {
+        expect(operation.refusals).toContain('PRECONDITION_FAILED')
+        const { happy } = await CASES[id]!(stage)
+        const before = (await stage.ask('GET', '/audit?limit=1')).body.data[0]?.seq
+        for (const match of ['"987654321"', '"x"', '987654321', '"1', 'W/"0", "987654321"']) {
+          const refused = await send(operation, { ...happy, headers: { ...happy.headers, 'if-match': match } })
+          expect([match, refused.status, refused.body.code]).toEqual([match, 412, 'PRECONDITION_FAILED'])
+          fitsProblem(refused)
+        }
+        expect((await stage.ask('GET', '/audit?limit=1')).body.data[0]?.seq).toBe(before)
+      })
+
     if (operation.recovery)
       it('is done once, or refused, when its server died after it and before the answer', async () => {
         const { happy } = await CASES[id]!(stage)

@@ -3,7 +3,6 @@ import { expect, it } from 'vitest'
 import { coreOf } from '../../src/scheduler/core.ts'
 import type { Follower } from '../../src/server/events/follower.ts'
 import { createTail } from '../../src/server/events/tail.ts'
-import type { Parts } from '../../src/server/parts.ts'
 import { createTestEverytick } from '../../src/testing/test-everytick.ts'
 
 it('events say once that they are read again after the database was away', async () => {
@@ -17,7 +16,6 @@ it('events say once that they are read again after the database was away', async
   const now = () => (isAway ? Promise.reject(new Error('away')) : t.store.now())
   const tail = createTail({
     core: { ...core, store: async () => ({ ...t.store, now }) },
-    keys: { inForce: async () => null } as unknown as Parts['keys'],
     ending: new AbortController().signal,
   })
   const follower = {

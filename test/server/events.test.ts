@@ -1,7 +1,7 @@
 /** Events over real connections: nobody misses anything, whatever happens to nodes and connections in between. */
+import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { coreOf } from '../../src/scheduler/core.ts'
-import { logReply } from '../../src/server/run-logs.ts'
 import { type Listening, serve } from '../../src/server.ts'
 import { type Child, startChild } from './child.ts'
 import { type Following, follow } from './follow.ts'
@@ -198,16 +198,84 @@ describe.each(STORES)('events on %s', (store) => {
 
   it('of a log end too when the key is revoked', async () => {
     const { keys } = stage.server.parts
-    const { key } = await keys.create({ name: 'short', scope: 'operate', workspace: null, by: 'test', forMs: null })
-    const [later] = await stage.app.enqueueMany(plain as never, [{ delay: '1h' }] as never)
-    const run = await (await coreOf(stage.app).store()).history.run(later!.id)
-    const { raw } = await logReply(stage.server.parts, run!, { follow: true, keyId: key.id })
-    let text: string | null = null
-    void raw!.text().then((all) => {
-      text = all
+    const { key, token: own } = await keys.create({
+      ...{ name: 'short', scope: 'operate', workspace: null, by: 'test', forMs: null },
     })
+    const [later] = await stage.app.enqueueMany(plain as never, [{ delay: '1h' }] as never)
+    const log = follow(nodes[1]!.url, { token: own, path: `/runs/${later!.id}/logs` })
+    expect(await log.open).toBe(200)
     await keys.revoke(key.id)
-    await expect.poll(() => text, { timeout: 1500, interval: 25 }).toBe('')
+    await expect.poll(() => log.isOver, { timeout: 1500, interval: 25 }).toBe(true)
+  })
+
+  it('end when their key comes to its end', async () => {
+    const { token: own } = await stage.server.parts.keys.create({
+      ...{ name: 'short', scope: 'read', workspace: null, by: 'test', forMs: 700 },
+    })
+    const mine = follow(nodes[0]!.url, { token: own })
+    expect(await mine.open).toBe(200)
+    await expect.poll(() => mine.isOver, { timeout: 2500, interval: 25 }).toBe(true)
+  })
+
+  it('of a browser end within a second on every node when it signs out, and those of its other sessions go on', async () => {
+    const signIn = async (): Promise<string> => {
+      const { headers } = await stage.ask('POST', '/session', { as: null, body: { key: token('operate') } })
+      return headers.get('set-cookie')!.split(';')[0]!
+    }
+    const [first, second] = [await signIn(), await signIn()]
+    const [later] = await stage.app.enqueueMany(plain as never, [{ delay: '1h' }] as never)
+    const paths = ['/events', `/runs/${later!.id}/logs`]
+    const streamsOf = (cookie: string): Following[] =>
+      nodes.slice(0, 2).flatMap(({ url }) => paths.map((path) => follow(url, { cookie, path })))
+    const [mine, others] = [streamsOf(first), streamsOf(second)]
+    following.push(...mine, ...others)
+    for (const one of [...mine, ...others]) expect(await one.open).toBe(200)
+    const headers = { cookie: first, 'x-everytick': '1', origin: 'http://localhost' }
+    expect((await stage.ask('DELETE', '/session', { as: null, headers })).status).toBe(204)
+    await expect.poll(() => mine.every(({ isOver }) => isOver), { timeout: 1500, interval: 25 }).toBe(true)
+    expect(others.map(({ isOver }) => isOver)).toEqual([false, false, false, false])
+  })
+
+  it('of a browser end with the session, though nobody signs out', async () => {
+    const { sessions, keys, core } = stage.server.parts
+    const key = (await keys.check(token('read')))!
+    const secret = await sessions.begin(key)
+    const mine = follow(nodes[0]!.url, { cookie: `everytick_session=${secret}` })
+    following.push(mine)
+    expect(await mine.open).toBe(200)
+    const { documents } = await core.store()
+    const session = (await documents.get('session', createHash('sha256').update(secret).digest('hex')))!
+    const { kind, id, workspace, state, data, version: from } = session
+    await documents.put({ ...{ kind, id, workspace, state, data, from }, forMs: 1 })
+    await expect.poll(() => mine.isOver, { timeout: 1500, interval: 25 }).toBe(true)
+  })
+
+  it('of one key and one workspace are limited, and others still get theirs', async () => {
+    const { server } = await stage.another({ duties: false })
+    const { keys } = stage.server.parts
+    const opened: Response[] = []
+    const open = async (as: string): Promise<Response> => {
+      const headers = { authorization: `Bearer ${as}` }
+      const answer = await server.fetch(new Request('http://localhost/api/v1/events', { headers }))
+      if (answer.status === 200) opened.push(answer)
+      return answer
+    }
+    const newKey = async (workspace: string) =>
+      (await keys.create({ name: 'many', scope: 'read', workspace, by: 'test', forMs: null })).token
+    const refusalOf = async (as: string) => {
+      const answer = await open(as)
+      const { code, detail } = (await answer.json()) as { code: string; detail: string }
+      return [answer.status, code, detail.split(':')[0], answer.headers.get('retry-after')]
+    }
+    const [one, two, three] = [await newKey('crowd'), await newKey('crowd'), await newKey('crowd')]
+    for (const as of [one, two]) for (let i = 0; i < 250; i++) expect((await open(as)).status).toBe(200)
+    expect(await refusalOf(one)).toEqual([429, 'CONCURRENCY_LIMITED', 'limit of the key', '5'])
+    expect(await refusalOf(three)).toEqual([429, 'CONCURRENCY_LIMITED', 'limit of the workspace', '5'])
+    expect((await open(token('b-read'))).status).toBe(200)
+    // A place comes back with the end of a stream.
+    await opened[0]!.body!.cancel()
+    expect((await open(one)).status).toBe(200)
+    for (const { body } of opened) await body!.cancel().catch(() => {})
   })
 
   it('end when the server closes, which waits for nobody', async () => {

@@ -21,17 +21,19 @@ export interface Following {
 }
 
 export interface FollowOptions {
-  readonly token: string
+  readonly token?: string
+  /** Instead of a token. */
+  readonly cookie?: string
   readonly path?: string
   readonly lastEventId?: string | null
 }
 
-export function follow(url: string, { token, path = '/events', lastEventId = null }: FollowOptions): Following {
+export function follow(url: string, { token, cookie, path = '/events', lastEventId = null }: FollowOptions): Following {
   const events: Heard[] = []
   const seen = { lastEventId, comments: 0, isOver: false }
   let text = ''
   const headers = {
-    authorization: `Bearer ${token}`,
+    ...(cookie === undefined ? { authorization: `Bearer ${token}` } : { cookie }),
     accept: 'text/event-stream',
     ...(lastEventId === null ? {} : { 'last-event-id': lastEventId }),
   }

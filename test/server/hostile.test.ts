@@ -121,6 +121,17 @@ describe.each(STORES)('a hostile caller on %s', (store) => {
     expect((await stage.ask('PUT', '/schedules/by-key/default/match', { headers: fresh, body: put })).status).toBe(200)
   })
 
+  it('wins a race with If-Match once, however many send it at the same moment', async () => {
+    const { body } = await stage.ask('POST', '/schedules', { body: { key: 'raced', every: '1h', job: 'plain' } })
+    const headers = { 'if-match': '"1"' }
+    const puts = Array.from({ length: 6 }, (_, i) =>
+      stage.ask('PUT', '/schedules/by-key/default/raced', { headers, body: { every: `${i + 2}h`, job: 'plain' } }),
+    )
+    const statuses = (await Promise.all(puts)).map(({ status }) => status).toSorted()
+    expect(statuses).toEqual([200, 412, 412, 412, 412, 412])
+    expect((await stage.ask('GET', `/schedules/${body.id}`)).body.revision).toBe(2)
+  })
+
   it('does not hold up a process with rules that are many and dense', async () => {
     const { status, body } = await stage.ask('POST', '/explain', { as: 'read', body: { any: CROWD } })
     // Of every second in fact; counted from a part of the year.

@@ -56,6 +56,7 @@ async function stage(
     store: async () => seen(store),
     slots: () => engine?.slots() ?? [],
     isRunning: () => engine !== null,
+    isStopped: () => false,
     isStoreFailing: () => false,
   }
   await syncSchedules({ ...core, store: async () => store })

@@ -45,6 +45,23 @@ describe.each(STORES)('signing a browser in on %s', (store) => {
     expect((await get('/jobs/api/v1/openapi.json', headers)).status).toBe(200)
   })
 
+  it.each<[string, string, Record<string, string>, boolean]>([
+    ['over https', 'https', {}, true],
+    ['through a proxy that ends https', 'http', { 'x-forwarded-proto': 'https' }, true],
+    ['through two proxies of which the first ends https', 'http', { 'x-forwarded-proto': 'https, http' }, true],
+    ['over http', 'http', {}, false],
+    ['through a proxy over http', 'http', { 'x-forwarded-proto': 'http, https' }, false],
+  ])('%s, marks the cookie Secure where it can: %s', async (_, scheme, headers, isSecure) => {
+    const request = new Request(`${scheme}://app.example/jobs/sign-in`, {
+      method: 'POST',
+      headers: { host: 'app.example', origin: `${scheme}://app.example`, ...headers },
+      body: new URLSearchParams({ key: stage.tokens.read! }),
+    })
+    const answer = await stage.server.fetch(request)
+    expect(answer.status).toBe(303)
+    expect(/; Secure$/.test(answer.headers.get('set-cookie')!)).toBe(isSecure)
+  })
+
   it('asks again after a wrong key, and makes whoever guesses wait', async () => {
     const wrong = await post({ key: 'evt_ad_wrong', page: '/' })
     expect([wrong.status, await wrong.text()]).toEqual([401, expect.stringContaining('wrong, expired or revoked')])

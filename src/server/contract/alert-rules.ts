@@ -44,6 +44,7 @@ export const RuleBody = component(
   }),
 )
 const One = { description: 'The rule as it is now.', schema: RuleBody }
+const Tagged = { ...One, headers: ['ETag'] }
 const params = z.object({ id: RuleId })
 
 export const listAlertRules = operation({
@@ -77,8 +78,8 @@ export const getAlertRule = operation({
   summary: 'Get a rule.',
   scope: 'read',
   params,
-  answers: { 200: One },
-  refusals: ['NOT_FOUND'],
+  answers: { 200: Tagged },
+  refusals: ['NOT_FOUND', 'PRECONDITION_FAILED'],
 })
 
 export const putAlertRule = operation({
@@ -90,7 +91,7 @@ export const putAlertRule = operation({
   action: 'alert_rule.put',
   params,
   body: RuleFields,
-  answers: { 200: One },
+  answers: { 200: Tagged },
   refusals: ['NOT_FOUND', 'PRECONDITION_FAILED'],
 })
 

@@ -11,9 +11,9 @@ import {
   IdBeginning,
   Instant,
   InstantText,
-  Name,
   PAGE,
   pageOf,
+  StoredName,
 } from './vocabulary.ts'
 
 const shared = { resource: 'alerts', reach: 'workspace' } as const
@@ -58,7 +58,7 @@ export const listAlerts = operation({
     /** The beginning of an id, or all of it. */
     id: IdBeginning.optional(),
     state: z.enum(ALERT_STATES).optional(),
-    workspace: Name.optional(),
+    workspace: StoredName.optional(),
     ...PAGE,
   }),
   answers: { 200: { description: 'A page of alerts.', schema: pageOf(AlertBody) } },

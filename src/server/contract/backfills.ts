@@ -1,7 +1,7 @@
 /** A single backfill over HTTP: how far it is, and ending it early. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
-import { ById, component, Id, IdBeginning, Instant, Name, PAGE, pageOf } from './vocabulary.ts'
+import { ById, component, Id, IdBeginning, Instant, PAGE, pageOf, StoredName } from './vocabulary.ts'
 
 export const BackfillBody = component(
   'Backfill',
@@ -32,7 +32,7 @@ export const listAllBackfills = operation({
   query: z.strictObject({
     /** The beginning of an id, or all of it. */
     id: IdBeginning.optional(),
-    workspace: Name.optional(),
+    workspace: StoredName.optional(),
     ...PAGE,
   }),
   answers: { 200: { description: 'A page of backfills.', schema: pageOf(BackfillBody) } },

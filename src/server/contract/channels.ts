@@ -1,7 +1,7 @@
 /** Channels over HTTP: where notifications go; their secrets go in and never come out. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
-import { ById, component, Id, IdBeginning, Instant, Name, PAGE, pageOf } from './vocabulary.ts'
+import { ById, component, Id, IdBeginning, Instant, Name, PAGE, pageOf, StoredName } from './vocabulary.ts'
 
 const shared = { resource: 'channels', reach: 'workspace', scope: 'admin' } as const
 
@@ -50,6 +50,7 @@ export const ChannelBody = component(
   }),
 )
 const One = { description: 'The channel as it is now, without its secrets.', schema: ChannelBody }
+const Tagged = { ...One, headers: ['ETag'] }
 const byId = { ...shared, params: ById } as const
 
 export const listChannels = operation({
@@ -61,8 +62,8 @@ export const listChannels = operation({
   query: z.strictObject({
     /** The beginning of an id, or all of it. */
     id: IdBeginning.optional(),
-    name: Name.optional(),
-    workspace: Name.optional(),
+    name: StoredName.optional(),
+    workspace: StoredName.optional(),
     ...PAGE,
   }),
   answers: { 200: { description: 'A page of channels.', schema: pageOf(ChannelBody) } },
@@ -88,8 +89,8 @@ export const getChannel = operation({
   method: 'get',
   path: '/channels/{id}',
   summary: 'Get a channel, without its secrets.',
-  answers: { 200: One },
-  refusals: ['NOT_FOUND'],
+  answers: { 200: Tagged },
+  refusals: ['NOT_FOUND', 'PRECONDITION_FAILED'],
 })
 
 export const patchChannel = operation({
@@ -100,7 +101,7 @@ export const patchChannel = operation({
   summary: 'Change a channel; secrets that are left out stay.',
   action: 'channel.edit',
   body: z.strictObject({ name: Name.optional(), enabled: z.boolean().optional(), config: ConfigChanges.optional() }),
-  answers: { 200: One },
+  answers: { 200: Tagged },
   refusals: ['NOT_FOUND', 'PRECONDITION_FAILED'],
 })
 

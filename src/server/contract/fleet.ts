@@ -1,10 +1,10 @@
 /** Queues, workers, jobs and locks over HTTP: what a fleet works with. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
-import { AnyJson, component, DurationText, Instant, Name, plainText } from './vocabulary.ts'
+import { AnyJson, component, DurationText, Instant, plainText, StoredName } from './vocabulary.ts'
 
 const fleet = { reach: 'fleet', scope: 'read' } as const
-const ByName = z.object({ name: Name })
+const ByName = z.object({ name: StoredName })
 
 export const QueueBody = component(
   'Queue',
@@ -188,7 +188,7 @@ export const releaseLock = operation({
   reach: 'fleet',
   action: 'lock.release',
   recovery: { look: 'look who holds it now: GET /locks' },
-  params: z.strictObject({ name: Name }),
+  params: z.strictObject({ name: StoredName }),
   body: z.strictObject({
     /** user unless given. */
     kind: z.enum(['user', 'engine']).optional(),

@@ -1,7 +1,7 @@
 /** What is to come, over HTTP: fires by bucket, herds, and what the next clock changes do. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
-import { component, DurationText, Instant, InstantText, Name } from './vocabulary.ts'
+import { component, DurationText, Instant, InstantText, StoredName } from './vocabulary.ts'
 
 const forecast = { method: 'get', resource: 'forecast', scope: 'read', reach: 'workspace' } as const
 const Sample = z.object({ workspace: z.string(), key: z.string() })
@@ -14,7 +14,7 @@ export const readForecast = operation({
   path: '/forecast',
   summary: 'Fires to come by bucket, with the work they bring; the next 24 hours by 5 minutes unless asked otherwise.',
   query: z.strictObject({
-    workspace: Name.optional(),
+    workspace: StoredName.optional(),
     from: InstantText.optional(),
     to: InstantText.optional(),
     bucket: DurationText.optional(),
@@ -51,7 +51,7 @@ export const readHerds = operation({
   id: 'readHerds',
   path: '/forecast/herds',
   summary: 'Seconds of the next 24 hours in which far more fires than usual come together, with a proposed jitter.',
-  query: z.strictObject({ workspace: Name.optional() }),
+  query: z.strictObject({ workspace: StoredName.optional() }),
   answers: {
     200: {
       description: 'At most 20, the largest first.',
@@ -81,7 +81,7 @@ export const readClockChanges = operation({
   id: 'readClockChanges',
   path: '/forecast/clock-changes',
   summary: 'Clock changes of the next year, and which schedules they skip, shift, repeat or move in UTC.',
-  query: z.strictObject({ workspace: Name.optional() }),
+  query: z.strictObject({ workspace: StoredName.optional() }),
   answers: {
     200: {
       description: 'One entry for each change, zone and effect, in order.',

@@ -2,7 +2,18 @@
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { SCOPES } from '../scope.ts'
-import { ById, component, DurationText, Id, IdBeginning, Instant, Name, PAGE, pageOf } from './vocabulary.ts'
+import {
+  ById,
+  component,
+  DurationText,
+  Id,
+  IdBeginning,
+  Instant,
+  Name,
+  PAGE,
+  pageOf,
+  StoredName,
+} from './vocabulary.ts'
 
 const resource = 'api-keys'
 const fleet = { resource, scope: 'admin', reach: 'fleet' } as const
@@ -40,7 +51,7 @@ export const listKeys = operation({
   query: z.strictObject({
     /** The beginning of an id, or all of it. */
     id: IdBeginning.optional(),
-    name: Name.optional(),
+    name: StoredName.optional(),
     ...PAGE,
   }),
   answers: { 200: { description: 'A page of keys.', schema: pageOf(KeyBody) } },

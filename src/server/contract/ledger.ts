@@ -1,7 +1,7 @@
 /** The ledger over HTTP: whether every occurrence is accounted for once. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
-import { component, Instant, InstantText, Name } from './vocabulary.ts'
+import { component, Instant, InstantText, StoredName } from './vocabulary.ts'
 
 const Occurrences = z.array(z.object({ workspace: z.string(), key: z.string(), at: Instant }))
 
@@ -15,9 +15,9 @@ export const readLedger = operation({
   scope: 'read',
   reach: 'workspace',
   query: z.strictObject({
-    workspace: Name.optional(),
+    workspace: StoredName.optional(),
     /** The key of one schedule, in the given workspace or in `default`. */
-    schedule: Name.optional(),
+    schedule: StoredName.optional(),
     since: InstantText.optional(),
   }),
   answers: {

@@ -1,15 +1,26 @@
 /** Bulk work over HTTP: asked for once, done in the background by whichever node is there, with progress. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
-import { ById, component, DurationText, Id, IdBeginning, Instant, Name, PAGE, pageOf, plainText } from './vocabulary.ts'
+import {
+  ById,
+  component,
+  DurationText,
+  Id,
+  IdBeginning,
+  Instant,
+  PAGE,
+  pageOf,
+  plainText,
+  StoredName,
+} from './vocabulary.ts'
 
 const resource = 'operations'
 const byId = { resource, reach: 'workspace', params: ById, refusals: ['NOT_FOUND'] } as const
 
 const Schedules = z.strictObject({
-  workspace: Name.optional(),
-  job: Name.optional(),
-  tag: Name.optional(),
+  workspace: StoredName.optional(),
+  job: StoredName.optional(),
+  tag: StoredName.optional(),
   source: z.enum(['api', 'code']).optional(),
   paused: z.boolean().optional(),
   text: plainText(1, 200).optional(),
@@ -17,10 +28,10 @@ const Schedules = z.strictObject({
   all: z.literal(true).optional(),
 })
 const Runs = z.strictObject({
-  workspace: Name.optional(),
+  workspace: StoredName.optional(),
   scheduleId: Id.optional(),
-  job: Name.optional(),
-  queue: Name.optional(),
+  job: StoredName.optional(),
+  queue: StoredName.optional(),
   all: z.literal(true).optional(),
 })
 export const BulkWork = component(

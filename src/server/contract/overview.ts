@@ -1,7 +1,7 @@
 /** A fleet, or one workspace of it, at a glance. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
-import { component, Instant, Name } from './vocabulary.ts'
+import { component, Instant, StoredName } from './vocabulary.ts'
 
 /** More open alerts are counted as so many, and more queues are not named. */
 export const MAX_ALERTS = 200
@@ -25,7 +25,7 @@ export const overview = operation({
   resource: 'overview',
   scope: 'read',
   reach: 'workspace',
-  query: z.strictObject({ workspace: Name.optional() }),
+  query: z.strictObject({ workspace: StoredName.optional() }),
   answers: {
     200: {
       description: 'Sizes, counts, lateness, and the fleet where the caller may see it.',

@@ -16,6 +16,7 @@ import {
   pageOf,
   queryInteger,
   queryList,
+  StoredName,
   TimeoutText,
   WARNED,
 } from './vocabulary.ts'
@@ -98,11 +99,11 @@ export const listRuns = operation({
     z.strictObject({
       /** The beginning of an id, or all of it. */
       id: IdBeginning.optional(),
-      workspace: Name.optional(),
+      workspace: StoredName.optional(),
       /** The id of a schedule. */
       schedule: Id.optional(),
-      job: Name.optional(),
-      queue: Name.optional(),
+      job: StoredName.optional(),
+      queue: StoredName.optional(),
       status: queryList(STATES, STATUS_ALIASES).optional(),
       ...PAGE,
     }),
@@ -145,8 +146,8 @@ export const enqueueRun = operation({
       queue: Name.optional(),
       priority: z.int().min(0).max(9).optional(),
       timeout: TimeoutText.optional(),
-      concurrencyKey: Name.optional(),
-      idempotencyKey: Name.optional(),
+      concurrencyKey: StoredName.optional(),
+      idempotencyKey: StoredName.optional(),
     }),
   ),
   answers: {

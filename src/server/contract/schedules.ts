@@ -10,12 +10,12 @@ import {
   Id,
   Instant,
   InstantText,
-  Name,
   PAGE,
   pageOf,
   plainText,
   queryBoolean,
   queryInteger,
+  StoredName,
   WARNED,
 } from './vocabulary.ts'
 
@@ -35,9 +35,9 @@ export const listSchedules = operation({
   query: withAliases(
     z.strictObject({
       q: plainText(1, 200).optional(),
-      workspace: Name.optional(),
-      job: Name.optional(),
-      tag: Name.optional(),
+      workspace: StoredName.optional(),
+      job: StoredName.optional(),
+      tag: StoredName.optional(),
       source: z.enum(['api', 'code']).optional(),
       enabled: queryBoolean.optional(),
       health: z.enum(['overdue', 'quarantined', 'paused']).optional(),
@@ -64,7 +64,7 @@ export const createSchedule = operation({
   answers: {
     201: { ...One, description: 'The new schedule, with what to mind about it.', headers: ['Location', 'ETag'] },
   },
-  refusals: ['SCHEDULE_EXISTS'],
+  refusals: ['SCHEDULE_EXISTS', 'PRECONDITION_FAILED'],
 })
 
 export const putSchedule = operation({
@@ -76,7 +76,7 @@ export const putSchedule = operation({
   scope: 'operate',
   reach: 'workspace',
   action: 'schedule.put',
-  params: z.object({ workspace: Name, key: Name }),
+  params: z.object({ workspace: StoredName, key: StoredName }),
   body: Definition,
   answers: { 200: One, 201: { ...One, description: 'It is new.' } },
   refusals: ['PRECONDITION_FAILED'],
@@ -90,9 +90,9 @@ export const getScheduleByKey = operation({
   resource,
   scope: 'read',
   reach: 'workspace',
-  params: z.object({ workspace: Name, key: Name }),
+  params: z.object({ workspace: StoredName, key: StoredName }),
   answers: { 200: One },
-  refusals: ['NOT_FOUND'],
+  refusals: ['NOT_FOUND', 'PRECONDITION_FAILED'],
 })
 
 export const getSchedule = operation({
@@ -103,7 +103,7 @@ export const getSchedule = operation({
   summary: 'Get a schedule.',
   scope: 'read',
   answers: { 200: One },
-  refusals: ['NOT_FOUND'],
+  refusals: ['NOT_FOUND', 'PRECONDITION_FAILED'],
 })
 
 export const patchSchedule = operation({

@@ -1,5 +1,6 @@
 /** Schemas that several resources share: names, ids, instants, durations and pages. */
 import { z } from 'zod'
+import { invisibleIn } from '../../printable.ts'
 import { idRange, MIN_DIGITS } from '../id-range.ts'
 
 /** Gives a schema a name of its own in the OpenAPI document. */
@@ -42,7 +43,17 @@ export const plainText = (min: number, max: number) =>
       .refine((text) => !/[\p{Cc}\p{Surrogate}]/u.test(text), 'contains a control character or half a character'),
     { type: 'string', minLength: min, maxLength: max },
   )
-export const Name = plainText(1, 200)
+/** A name that something may have already: in paths, and to choose from lists. */
+export const StoredName = plainText(1, 200)
+/** A new name, refused as the code API refuses it. */
+export const Name = documented(
+  z
+    .string()
+    .min(1)
+    .max(200)
+    .refine((text) => invisibleIn(text) === null, 'contains a character that does not show, or half a character'),
+  { type: 'string', minLength: 1, maxLength: 200 },
+)
 /** Text of several lines, without what some store cannot hold. */
 export const proseText = (min: number, max: number) =>
   documented(

@@ -16,9 +16,6 @@ export interface Tail {
 
 const LOOK_MS = 300
 const BEAT_MS = 15_000
-/** With the time for which a key is remembered, those whose key was revoked hear nothing more after a second. */
-const CHECK_MS = 250
-const CHECKS_AT_ONCE = 10
 /** What is committed may carry an instant this long ago, so that the last seconds are read twice. */
 const LATE_MS = 2000
 /** Now and then a longer stretch is read again: a transaction may have stood still. */
@@ -31,7 +28,7 @@ const AGAIN_MS = 5000
 const PAGE = 5000
 const MAX_STARTS = 5000
 
-export function createTail({ core, keys, ending }: Pick<Parts, 'core' | 'keys' | 'ending'>): Tail {
+export function createTail({ core, ending }: Pick<Parts, 'core' | 'ending'>): Tail {
   const followers = new Set<Follower>()
   const replay = createReplay(() => core.store())
   /** What was told, or was there before anybody followed, with its instant. */
@@ -99,16 +96,6 @@ export function createTail({ core, keys, ending }: Pick<Parts, 'core' | 'keys' |
     for (const resolve of begun.splice(0)) resolve()
   }
 
-  const dismiss = async (): Promise<void> => {
-    const ids = [...new Set([...followers].map(({ principal }) => principal.keyId))].filter((id) => id !== null)
-    const check = async (id: string): Promise<void> => {
-      if (await keys.inForce(id)) return
-      for (const follower of [...followers]) if (follower.principal.keyId === id) follower.close()
-    }
-    for (let from = 0; from < ids.length; from += CHECKS_AT_ONCE)
-      await Promise.all(ids.slice(from, from + CHECKS_AT_ONCE).map(check))
-  }
-
   /** Goes on for as long as anybody follows. */
   const whileFollowed = (pass: () => Promise<number>): Loop =>
     createLoop({
@@ -129,10 +116,6 @@ export function createTail({ core, keys, ending }: Pick<Parts, 'core' | 'keys' |
   })
   const loops = [
     looking,
-    whileFollowed(async () => {
-      await dismiss()
-      return CHECK_MS
-    }),
     // On its own, since it must go on while the database is away.
     whileFollowed(async () => {
       const restMs = beatAt - core.clock.elapsed()

@@ -7,6 +7,7 @@ import { checkRoom } from '../alerting/room.ts'
 import { allRules, oneRule, ruleData, storedRules } from '../alerting/rules.ts'
 import * as contract from '../contract/alert-rules.ts'
 import { defined } from '../defined.ts'
+import { refuseOtherTag, tagOf } from '../if-match.ts'
 import { madeOnce } from '../made-once.ts'
 import type { Parts } from '../parts.ts'
 import { home, type Principal, sees } from '../principal.ts'
@@ -85,18 +86,20 @@ export function alertRuleRoutes({ core }: Pick<Parts, 'core'>): readonly Route[]
     route(contract.getAlertRule, async ({ params, principal }) => {
       const found = await seen(principal, params.id)
       if (!found) throw notFound(`rule ${params.id}`)
-      return ok(ruleBody(found.rule, found.version > 0))
+      return ok(ruleBody(found.rule, found.version > 0), { etag: tagOf(found.version) })
     }),
-    route(contract.putAlertRule, async ({ params, body, principal }) => {
+    route(contract.putAlertRule, async ({ params, body, principal, request }) => {
       const found = await seen(principal, params.id)
       if (!found) throw notFound(`rule ${params.id}`)
+      refuseOtherTag(request, tagOf(found.version))
       const { workspace } = found.rule
       if (body.workspace !== undefined && body.workspace !== workspace)
         throw refused('a rule stays in its workspace', 'add another one there')
       const rule = read({ id: params.id, workspace }, body)
       await checkChannels(principal, rule)
       await write(rule, found.version)
-      return { status: 200, body: ruleBody(rule, true), change: changeOf(rule, found.rule) }
+      const headers = { etag: tagOf(found.version + 1) }
+      return { status: 200, body: ruleBody(rule, true), headers, change: changeOf(rule, found.rule) }
     }),
     route(contract.deleteAlertRule, async ({ params, principal }) => {
       const found = await seen(principal, params.id)

@@ -17,6 +17,7 @@ import { allRules } from '../alerting/rules.ts'
 import * as contract from '../contract/channels.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
 import { defined } from '../defined.ts'
+import { refuseOtherTag, tagOf } from '../if-match.ts'
 import { listPage } from '../list-page.ts'
 import { madeOnce } from '../made-once.ts'
 import type { Parts } from '../parts.ts'
@@ -91,9 +92,13 @@ export function channelRoutes({ core, settings }: Pick<Parts, 'core' | 'settings
       const change = changeOf(channel, { after: shownChannel(channel) })
       return { status: 201, body: channelBody(written), headers, change }
     }),
-    route(contract.getChannel, async ({ params, principal }) => ok(channelBody(await known(principal, params.id)))),
-    route(contract.patchChannel, async ({ params, body, principal }) => {
+    route(contract.getChannel, async ({ params, principal }) => {
       const found = await known(principal, params.id)
+      return ok(channelBody(found), { etag: tagOf(found.version) })
+    }),
+    route(contract.patchChannel, async ({ params, body, principal, request }) => {
+      const found = await known(principal, params.id)
+      refuseOtherTag(request, tagOf(found.version))
       const before = channelOf(found)
       const after: Channel = {
         ...before,
@@ -103,7 +108,7 @@ export function channelRoutes({ core, settings }: Pick<Parts, 'core' | 'settings
       }
       const written = await write(after, found.version)
       const change = changeOf(after, { before: shownChannel(before), after: shownChannel(after) })
-      return { ...ok(channelBody(written)), change }
+      return { ...ok(channelBody(written), { etag: tagOf(written.version) }), change }
     }),
     route(contract.deleteChannel, async ({ params, principal }) => {
       const channel = channelOf(await known(principal, params.id))

@@ -7,33 +7,24 @@ import type { Parts } from '../parts.ts'
 import { Refusal } from '../problem.ts'
 import { type Route, route } from '../route.ts'
 
-/** Connections of one server that follow. */
-const MAX_FOLLOWERS = 2000
 const HEADERS = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }
 
 export function eventRoutes(parts: Parts): readonly Route[] {
   const { core, ending } = parts
   const tail = createTail(parts)
-  let open = 0
   ending.addEventListener('abort', () => void tail.stop(), { once: true })
 
   return [
     route(contract.followEvents, async ({ query, principal, request }) => {
-      if (open >= MAX_FOLLOWERS || ending.aborted)
-        throw new Refusal('UNAVAILABLE', ending.aborted ? 'the server is stopping' : 'too many follow already', {
-          headers: { 'retry-after': '5' },
-        })
+      if (ending.aborted)
+        throw new Refusal('UNAVAILABLE', 'the server is stopping', { headers: { 'retry-after': '5' } })
       // Who asks for the head alone would never read.
       if (request.method === 'HEAD') return { status: 200, raw: new Response(null, { headers: HEADERS }) }
       const lastEventId = request.headers.get('last-event-id') ?? query.lastEventId ?? null
       const wish = { types: query.types?.split(',') ?? [], scheduleId: query.schedule ?? null }
       const stream = eventStream((outlet) => {
-        const onClose = (): void => {
-          open--
-          tail.leave(follower)
-        }
+        const onClose = (): void => tail.leave(follower)
         const follower: Follower = createFollower({ principal, wish, timers: core.timers, outlet, onClose })
-        open++
         // One who goes before the answer is on its way never reads it, and would not be missed for a while.
         request.signal.addEventListener('abort', follower.close, { once: true })
         tail.join(follower, lastEventId === '' ? null : lastEventId).catch(() => follower.close())

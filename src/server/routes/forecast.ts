@@ -11,10 +11,11 @@ import { isAlive } from '../../store/contract/workers.ts'
 import type { Clock } from '../../time/clock.ts'
 import { formatDuration } from '../../time/duration.ts'
 import { inSteps } from '../../time/in-steps.ts'
+import { holderOf } from '../concurrency.ts'
 import * as contract from '../contract/forecast.ts'
 import { createForecastCache } from '../forecast-cache.ts'
 import type { Parts } from '../parts.ts'
-import { visible } from '../principal.ts'
+import { type Principal, visible } from '../principal.ts'
 import { ok, type Route, route } from '../route.ts'
 
 const MAX_BUCKETS = 2016
@@ -35,9 +36,9 @@ export function forecastRoutes({ core, settings }: Parts): readonly Route[] {
   const cache = createForecastCache(clock)
   /** Read in one pass over all schedules, for every forecast that is made in the next minute. */
   const known = createForecastCache(clock)
-  const classesOf = async (workspace?: string): Promise<readonly TimingClass[]> => {
+  const classesOf = async (workspace?: string, owner?: string): Promise<readonly TimingClass[]> => {
     const { schedules } = await core.store()
-    return (await known.get(workspace ?? '', () => schedules.classes(workspace))).value
+    return (await known.get(workspace ?? '', () => schedules.classes(workspace), owner)).value
   }
   // So that the first who asks waits for the counting only.
   if (settings.duties) classesOf().catch(() => {})
@@ -61,18 +62,23 @@ export function forecastRoutes({ core, settings }: Parts): readonly Route[] {
   return [
     route(contract.readForecast, async ({ query, principal }) => {
       const asked = visible(principal, query.workspace)
+      const owner = ownerOf(principal)
       const store = await core.store()
       const wanted = spanOf(await store.now(), query)
       // What begins now is one answer, whenever it is asked for; its span was that of its own now.
       const lengthMs = wanted.toAt - wanted.fromAt
       const when = query.from === undefined && query.to === undefined ? 'now' : wanted.fromAt
       const name = JSON.stringify(['forecast', asked.workspace ?? null, when, lengthMs, wanted.bucketMs])
-      const { asOf, value } = await cache.get(name, async () => {
-        const span = when === 'now' ? spanOf(await store.now(), query) : wanted
-        const classes = await classesOf(asked.workspace)
-        const means = await meansOf(store, classes, asked)
-        return { span, data: await inSteps(forecasting(classes, span, { ...means, top: TOP }), clock) }
-      })
+      const { asOf, value } = await cache.get(
+        name,
+        async () => {
+          const span = when === 'now' ? spanOf(await store.now(), query) : wanted
+          const classes = await classesOf(asked.workspace, owner)
+          const means = await meansOf(store, classes, asked)
+          return { span, data: await inSteps(forecasting(classes, span, { ...means, top: TOP }), clock) }
+        },
+        owner,
+      )
       const slots = await slotsOf(store, asked)
       const { fromAt, toAt, bucketMs } = value.span
       return ok({
@@ -87,25 +93,33 @@ export function forecastRoutes({ core, settings }: Parts): readonly Route[] {
     }),
     route(contract.readHerds, async ({ query, principal }) => {
       const asked = visible(principal, query.workspace)
+      const owner = ownerOf(principal)
       const store = await core.store()
       const name = JSON.stringify(['herds', asked.workspace ?? null])
-      const { asOf, value } = await cache.get(name, async () =>
-        herdsOf(store, clock, { ...asked, classes: await classesOf(asked.workspace) }),
+      const { asOf, value } = await cache.get(
+        name,
+        async () => herdsOf(store, clock, { ...asked, classes: await classesOf(asked.workspace, owner) }),
+        owner,
       )
       const data = value.herds.map((herd) => ({ ...herd, at: new Date(herd.at) }))
       return ok({ ...madeOf(asOf, value.fromAt, value.fromAt + DAY_MS), data })
     }),
     route(contract.readClockChanges, async ({ query, principal }) => {
       const asked = visible(principal, query.workspace)
+      const owner = ownerOf(principal)
       const store = await core.store()
-      const { asOf, value } = await cache.get(JSON.stringify(['clocks', asked.workspace ?? null]), async () => {
-        const fromAt = await store.now()
-        const steps = findingClockChanges(await classesOf(asked.workspace), {
-          fromAt,
-          toAt: fromAt + YEAR_MS,
-        })
-        return { fromAt, changes: await inSteps(steps, clock) }
-      })
+      const { asOf, value } = await cache.get(
+        JSON.stringify(['clocks', asked.workspace ?? null]),
+        async () => {
+          const fromAt = await store.now()
+          const steps = findingClockChanges(await classesOf(asked.workspace, owner), {
+            fromAt,
+            toAt: fromAt + YEAR_MS,
+          })
+          return { fromAt, changes: await inSteps(steps, clock) }
+        },
+        owner,
+      )
       const data = value.changes.map((change) => ({ ...change, at: new Date(change.at) }))
       return ok({ ...madeOf(asOf, value.fromAt, value.fromAt + YEAR_MS), data })
     }),
@@ -125,6 +139,9 @@ export async function herdsOf(
   const options = { ...means, fromAt, toAt: fromAt + DAY_MS, capacity, minFires: MIN_HERD }
   return { fromAt, herds: await inSteps(findingHerds(classes, options), clock) }
 }
+
+/** Whose place a computation takes, and whose answers make room for the next. */
+const ownerOf = (principal: Principal): string => holderOf(principal, '').workspace
 
 const madeOf = (asOf: number, fromAt: number, toAt: number) => ({
   ...{ asOf: new Date(asOf), from: new Date(fromAt), to: new Date(toAt) },

@@ -1,23 +1,21 @@
 /** Answers whether the ledger adds up, by the scheduler's own audit; a few at once, and none for those who have left. */
 import { audit } from '../../scheduler/audit.ts'
+import { createSemaphore, holderOf } from '../concurrency.ts'
 import * as contract from '../contract/ledger.ts'
 import type { Parts } from '../parts.ts'
 import { visible } from '../principal.ts'
-import { Refusal } from '../problem.ts'
 import { ok, type Route, route } from '../route.ts'
 
 /** Each reads a day of history of every schedule it is asked about. */
-const AT_ONCE = 4
+const AUDITS = { what: 'audits', limits: { server: 4, workspace: 2, key: 2 }, retryAfterSeconds: 5 }
 
 export function ledgerRoutes({ core, ending }: Parts): readonly Route[] {
-  let underWay = 0
+  const audits = createSemaphore(AUDITS)
 
   return [
     route(contract.readLedger, async ({ query, principal, request }) => {
       const { schedule, since, workspace } = query
-      if (underWay >= AT_ONCE)
-        throw new Refusal('UNAVAILABLE', `${AT_ONCE} audits are under way`, { hint: 'try again when one has ended' })
-      underWay++
+      const release = audits.take(holderOf(principal, ''))
       try {
         const report = await audit(core, {
           ...visible(principal, workspace),
@@ -30,7 +28,7 @@ export function ledgerRoutes({ core, ending }: Parts): readonly Route[] {
         })
         return ok(report)
       } finally {
-        underWay--
+        release()
       }
     }),
   ]

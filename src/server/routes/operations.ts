@@ -8,6 +8,10 @@ import type { Parts } from '../parts.ts'
 import { type Principal, sees, visible } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
 import { ok, type Route, route } from '../route.ts'
+import { runningWork } from '../running-work.ts'
+
+/** Of one workspace: each running operation gets a step in turn, whosever it is. */
+const MAX_RUNNING = 10
 
 export function operationRoutes({ core }: Parts): readonly Route[] {
   const documents = async () => (await core.store()).documents
@@ -16,9 +20,15 @@ export function operationRoutes({ core }: Parts): readonly Route[] {
     if (found && sees(principal, found.workspace)) return found
     throw notFound(`operation ${id}`)
   }
+  const beginWork = runningWork({
+    what: 'bulk operations',
+    limit: MAX_RUNNING,
+    count: async (workspace, limit) =>
+      (await (await documents()).list('operation', { workspace, state: 'running', limit })).length,
+  })
 
   return [
-    route(contract.createOperation, async ({ body, principal, base, newId: id }) => {
+    route(contract.createOperation, async ({ body, principal, base, newId: id, interrupted }) => {
       visible(principal, body.filter.workspace)
       if (Object.values(body.filter).every((value) => value === undefined))
         throw new Refusal('REQUEST_INVALID', '/filter: names nothing, and so would mean everything', {
@@ -26,7 +36,8 @@ export function operationRoutes({ core }: Parts): readonly Route[] {
         })
       const workspace = principal.workspace ?? ''
       const store = await documents()
-      const made = await store.put(nextOf({ id, workspace, version: 0 }, 'running', begun(body, principal.name)))
+      const put = () => store.put(nextOf({ id, workspace, version: 0 }, 'running', begun(body, principal.name)))
+      const made = interrupted ? await put() : await beginWork(principal, put)
       // A server that died before it answered has made it.
       const operation = made ?? (await known(principal, id))
       return {

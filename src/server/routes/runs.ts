@@ -107,7 +107,7 @@ export function runRoutes(parts: Parts): readonly Route[] {
       const run = await known(principal, params.id)
       const follow = /text\/event-stream/.test(request.headers.get('accept') ?? '') && request.method === 'GET'
       const lastEventId = request.headers.get('last-event-id')
-      return logReply(parts, run, { ...query, follow, keyId: principal.keyId, lastEventId })
+      return logReply(parts, run, { ...query, follow, lastEventId })
     }),
     route(contract.cancelRun, async ({ params, principal }) => {
       const before = await known(principal, params.id)

@@ -16,12 +16,14 @@ import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
 import { defined } from '../defined.ts'
 import { idempotencyId } from '../idempotency.ts'
+import { matches, refuseAnyTag, wantedTags } from '../if-match.ts'
 import { jobWarnings } from '../job-warning.ts'
 import { madeOnce } from '../made-once.ts'
 import type { Parts } from '../parts.ts'
 import { callerOf, home, type Principal, sees, visible } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
 import { type Asked, ok, type Reply, type Route, route } from '../route.ts'
+import { runningWork } from '../running-work.ts'
 import { shows } from '../shown.ts'
 import { type WarningBody, warningsOf } from '../warnings.ts'
 
@@ -30,6 +32,8 @@ const GUESSED_FROM = 200
 const OVERDUE_MS = 30_000
 /** As many as the scheduler makes good at once. */
 const MAX_BACKFILL = 100_000
+/** Of one workspace: one process carries all backfills on, in turn. */
+const MAX_RUNNING_BACKFILLS = 20
 
 export function scheduleRoutes(parts: Parts): readonly Route[] {
   const { app, core } = parts
@@ -49,6 +53,13 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
   }
   const view = async (schedule: Schedule) => viewOf(await core.store(), schedule)
   const targetOf = ({ workspace, key }: { workspace: string; key: string }): string => `schedule ${workspace}/${key}`
+
+  const beginWork = runningWork({
+    what: 'backfills',
+    limit: MAX_RUNNING_BACKFILLS,
+    count: async (workspace, limit) =>
+      (await (await core.store()).backfills.list({ workspace, state: 'running', limit })).length,
+  })
 
   /** What one job calls secret another may not: a payload that stays would be shown as it is. */
   const refuseUnveiling = (before: Schedule, { job, payload }: { job?: unknown; payload?: unknown }): void => {
@@ -118,7 +129,8 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       }))
       return ok({ data, page: { next: next && toCursor(next), hasMore: next !== null } })
     }),
-    route(contract.createSchedule, async ({ body, principal, base, newId, interrupted }) => {
+    route(contract.createSchedule, async ({ body, principal, request, base, newId, interrupted }) => {
+      refuseAnyTag(request)
       const options = { ...body, workspace: home(principal, body.workspace) } as unknown as ScheduleOptions
       await madeOnce(
         { interrupted },
@@ -131,9 +143,10 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       const { workspace, key } = params
       if (!sees(principal, workspace)) throw notFound(`workspace "${workspace}"`)
       const before = await (await core.store()).schedules.get(workspace, key)
-      matchOf(request, before)
+      const revision = matchOf(request, before)
       const options = { ...body, workspace, key } as unknown as ScheduleOptions
-      const { id, created } = await app.schedules.upsert(options, { by: principal.name })
+      const seen = revision === null ? {} : { revision }
+      const { id, created } = await app.schedules.upsert(options, { by: principal.name, ...seen })
       const wanted = created ? undefined : body.paused
       const written = { id, before: created ? null : before, status: created ? 201 : 200, wanted }
       return changed({ principal, base }, written)
@@ -208,7 +221,10 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       const wanted = { from, to, ...defined(options), by: principal.name }
       const answer = await madeOnce(
         { interrupted },
-        () => createSchedules(withId(core, newId)).backfill(workspace, key, wanted),
+        () => {
+          const begin = () => createSchedules(withId(core, newId)).backfill(workspace, key, wanted)
+          return body.dryRun === true || interrupted ? begin() : beginWork(principal, begin)
+        },
         async () => {
           if (!(await app.backfills.get(newId))) return null
           // The numbers are as they are now: some of its runs may have been made.
@@ -292,13 +308,11 @@ function filterOf(query: Query, principal: Principal): ScheduleFilter {
 
 /** The revision that the caller read, from If-Match; null when any will do. */
 function matchOf(request: Request, schedule: Schedule | null): number | null {
-  const match = request.headers.get('if-match')
-  if (match === null) return null
+  const wanted = wantedTags(request)
+  if (wanted === null) return null
   if (!schedule) throw new Refusal('PRECONDITION_FAILED', 'there is no such schedule any more, or not yet')
-  if (match.trim() === '*') return null
-  const revision = /^(?:W\/)?"(\d{1,9})"$/.exec(match.trim())?.[1]
-  if (revision === undefined || Number(revision) !== schedule.revision) throw outdated(schedule, match)
-  return Number(revision)
+  if (!matches(wanted, String(schedule.revision))) throw outdated(schedule, request.headers.get('if-match'))
+  return wanted === 'any' ? null : schedule.revision
 }
 
 /** Counting several rules together walks all but one of them, so that each is counted on its own first. */
