@@ -140,8 +140,7 @@ async function carryOver(
       })
     if (pruned.length > 0) await askYes(io, `removes ${namesOf(pruned)}`, { yes: options.yes ?? false })
     // The jobs come first: a job without a schedule does nothing, and a schedule without its job only waits.
-    if (out && out.state !== 'same')
-      await writeOut({ ...out, force: force && out.state === 'differs', mode: source.mode })
+    if (out && out.state !== 'same') await writeOut({ ...out, force: force && out.state === 'differs' })
     await write(backend, applied, io)
   }
   const changes = changesOf(applied)
