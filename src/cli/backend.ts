@@ -2,6 +2,7 @@
 import type { StoreOption } from '../open-store.ts'
 import { whereabouts } from './config.ts'
 import type { Code, ExitName } from './exit.ts'
+import { noConfigRefusal, withoutConfig } from './no-config.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface BackendOptions {
@@ -51,6 +52,7 @@ export const openEmptyBackend = (): Promise<Backend> => onStore('sqlite::memory:
 /** The options, else the environment, else the project in this folder; undefined when none of them names anything. */
 export async function findWhere(options: BackendOptions): Promise<Where | undefined> {
   const around = whereabouts()
+  withoutConfig(options.config)
   if (options.url !== undefined && options.db !== undefined)
     throw new UsageError('--url and --db exclude each other', { hint: 'leave out one of them' })
   const server = (url: string): Where => ({ kind: 'server', url, token: options.token ?? around.token })
@@ -64,6 +66,8 @@ export async function findWhere(options: BackendOptions): Promise<Where | undefi
 export async function whereOf(options: BackendOptions): Promise<Where> {
   const where = await findWhere(options)
   if (where !== undefined) return where
+  const refusal = noConfigRefusal('a server or database', 'pass --url or --db, or set EVERYTICK_URL or DATABASE_URL')
+  if (refusal) throw refusal
   throw new UsageError('nobody said which server or database is meant', {
     hint: 'pass --url or --db, or set EVERYTICK_URL and EVERYTICK_TOKEN, or DATABASE_URL',
   })

@@ -5,6 +5,7 @@ import { serve } from '../../server/listen.ts'
 import { ownVersion, surroundings } from '../config.ts'
 import { type LoadedConfig, loadConfig } from '../config-file.ts'
 import { leave, openNow } from '../leave.ts'
+import { forbidConfig } from '../no-config.ts'
 import { printable, viewOf } from '../print.ts'
 import { problemOf } from '../problem.ts'
 import { stopApp } from '../stop-app.ts'
@@ -57,6 +58,7 @@ function failed(error: unknown): void {
 
 async function load(given: DevSetting): Promise<void> {
   setting = given
+  if (given.noConfig) forbidConfig()
   onUserFile((path) => send({ kind: 'file', path }))
   loaded = await loadConfig(given.config ?? undefined)
   send({ kind: 'willing' })
