@@ -3,6 +3,7 @@ import type { StoreOption } from '../open-store.ts'
 import { whereabouts } from './config.ts'
 import type { Code, ExitName } from './exit.ts'
 import { noConfigRefusal, withoutConfig } from './no-config.ts'
+import { askServer, type ByteBudget, readJson, readRefusal, refuseRedirect } from './server-answer.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface BackendOptions {
@@ -22,6 +23,8 @@ export interface AskOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** What is left for the bodies of several answers. */
+  readonly budget?: ByteBudget
 }
 
 export interface Backend {
@@ -85,7 +88,7 @@ function onServer(url: string, token: string | undefined): Backend {
   const auth: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const send = async (request: Request): Promise<Response> => {
     try {
-      return await fetch(request)
+      return await askServer(request)
     } catch (cause) {
       throw new UsageError(`${url} cannot be reached`, {
         code: 'SERVER_UNREACHABLE',
@@ -150,6 +153,7 @@ function backendOf({ name, base, headers: own, send, close }: Line): Backend {
   }
   const asked = async (method: string, path: string, options: AskOptions = {}): Promise<Response> => {
     const response = await send(request(method, path, options))
+    refuseRedirect(response)
     if (!response.ok) throw await refusalOf(response)
     return response
   }
@@ -159,7 +163,7 @@ function backendOf({ name, base, headers: own, send, close }: Line): Backend {
     fetch: asked,
     async ask<Answer>(method: string, path: string, options: AskOptions = {}) {
       const response = await asked(method, path, options)
-      return (response.status === 204 ? null : await response.json()) as Answer
+      return (await readJson(response, { budget: options.budget })) as Answer
     },
   }
 }
@@ -167,22 +171,12 @@ function backendOf({ name, base, headers: own, send, close }: Line): Backend {
 /** Names in paths may be anything. */
 export const segment = (name: string): string => encodeURIComponent(name)
 
-interface ProblemBody {
-  readonly code?: string
-  readonly detail?: string
-  readonly hint?: string
-  readonly errors?: readonly { readonly pointer: string; readonly hint?: string }[]
-}
-
 async function refusalOf(response: Response): Promise<UsageError> {
   const { status } = response
-  const problem = (await response.json().catch(() => ({}))) as ProblemBody
-  const hint = problem.hint ?? problem.errors?.find((each) => each.hint !== undefined)?.hint
-  return new UsageError(problem.detail ?? `the server answered ${status}`, {
-    ...(problem.code === undefined
-      ? { code: CODE_OF[status] ?? 'SERVER_FAILED' }
-      : { code: problem.code, otherwise: exitOfStatus(status) }),
-    ...(hint === undefined ? {} : { hint }),
+  const { code, detail, hint } = await readRefusal(response)
+  return new UsageError(detail ?? `the server answered ${status}`, {
+    ...(code === null ? { code: CODE_OF[status] ?? 'SERVER_FAILED' } : { code, otherwise: exitOfStatus(status) }),
+    ...(hint === null ? {} : { hint }),
   })
 }
 

@@ -18,7 +18,7 @@ export const CLI_CODES = {
   STOP_TIMEOUT: 'a process could not stop in order',
   PORT_UNAVAILABLE: 'an address or a port cannot be listened on',
   SERVER_UNREACHABLE: 'no server answers at this address',
-  SERVER_FAILED: 'the answer of a server names no code',
+  SERVER_FAILED: 'the answer of a server names no code, or cannot be read',
   CONFIG_FAILED: 'the configuration or the code it loads fails',
   CONFIG_EXCLUDED: '--no-config excludes the configuration that the command needs',
   CONFIG_MISSING: 'there is no configuration file',

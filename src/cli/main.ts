@@ -3,6 +3,7 @@
 import { ownVersion, surroundings } from './config.ts'
 import { leave, openNow } from './leave.ts'
 import { createProgram, isHelpShown, isVersionQuestion } from './program.ts'
+import { screenText } from './screen-text.ts'
 
 const write = (text: string): void => {
   process.stdout.write(text)
@@ -27,15 +28,13 @@ async function run(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (isVersionQuestion(error)) return printVersion()
     if (isHelpShown(error)) return 0
-    const [{ problemJson, problemOf, problemText, withHelp }, { calledCommand }] = await Promise.all([
-      import('./problem.ts'),
-      import('./called-command.ts'),
-    ])
-    const problem = withHelp(problemOf(error), calledCommand(program, args))
+    const [{ problemJson, problemOf, problemText, withHelp }, { calledCommand }, { unreadableAnswer }] =
+      await Promise.all([import('./problem.ts'), import('./called-command.ts'), import('./server-answer.ts')])
+    const problem = withHelp(problemOf(unreadableAnswer(error)), calledCommand(program, args))
     const text = args.some((each) => each === '--json' || each.startsWith('--json='))
       ? problemJson(problem)
       : problemText(problem, surroundings().errColours)
-    process.stderr.write(text)
+    process.stderr.write(screenText(text))
     return problem.exit
   }
 }

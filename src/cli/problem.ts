@@ -69,7 +69,7 @@ export function problemText(problem: Problem, wantColours: boolean): string {
   const { code, source, span } = problem
   const hint = printable(problem.hint ?? '')
   const message = problem.message.split('\n').map(printable).join('\n')
-  const lines = [`${red(bold(`${code}:`))} ${message}`]
+  const lines = [`${red(bold(`${printable(code)}:`))} ${message}`]
   if (source !== undefined && span !== undefined) {
     const before = ' '.repeat(width(printable(source.slice(0, span[0]))))
     const carets = '^'.repeat(Math.max(1, width(printable(source.slice(span[0], span[1])))))

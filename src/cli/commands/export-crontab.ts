@@ -42,7 +42,8 @@ async function programs(config: string | undefined): Promise<ExportWishes['progr
 
 async function hand(exported: Exported, options: ExportCrontabOptions, io: Io): Promise<void> {
   const { out: file, json, force = false } = options
-  if (file === undefined || file === '-') return answer(bodyOf(exported), { ...options, io }, () => exported.text)
+  if (file === undefined || file === '-')
+    return json ? answer(bodyOf(exported), { json, io }, () => '') : io.exact(exported.text)
   const { text } = exported
   const state = await outState(file, text)
   if (state === 'differs' && !force)

@@ -144,7 +144,7 @@ async function carryOver(
     await write(backend, applied, io)
   }
   const changes = changesOf(applied)
-  if (options.out === '-') io.write(jobsFile(plan.jobs))
+  if (options.out === '-') io.exact(jobsFile(plan.jobs))
   else await answer(bodyOf(plan, { changes, out }), options, (_, view) => changesText(changes.filter(isChange), view))
   io.note(`${endingOf(changes, out, dryRun)}\n`)
 }
