@@ -82,7 +82,8 @@ function onServer(url: string, token: string | undefined): Backend {
     throw new UsageError('--url is not the address of a server', {
       hint: 'write it like http://localhost:4410; --db takes the address of a database',
     })
-  if (new URL(url).username + new URL(url).password !== '')
+  // An @ behind the host may be that of a password with a slash in it.
+  if (url.includes('@'))
     throw new UsageError('--url holds a user or a password', { hint: 'pass the key of the server with --token' })
   const base = `${url.replace(/\/+$/, '')}/api/v1`
   const auth: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
@@ -90,7 +91,7 @@ function onServer(url: string, token: string | undefined): Backend {
     try {
       return await askServer(request)
     } catch (cause) {
-      throw new UsageError(`${url} cannot be reached`, {
+      throw new UsageError(`${new URL(url).origin} cannot be reached`, {
         code: 'SERVER_UNREACHABLE',
         hint: 'is the server running there?',
         cause,

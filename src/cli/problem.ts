@@ -4,6 +4,7 @@ import type { CalledCommand } from './called-command.ts'
 import { EXIT, exitOf } from './exit.ts'
 import { coloursFor, jsonText, printable, width } from './print.ts'
 import { UsageError } from './usage-error.ts'
+import { withoutPasswords } from './without-passwords.ts'
 
 export interface Problem {
   /** A code of the catalogues; USAGE when the command line itself cannot be read, INTERNAL when the fault is ours. */
@@ -17,7 +18,19 @@ export interface Problem {
   readonly exit: number
 }
 
+/** Without passwords, wherever the error comes from. */
 export function problemOf(error: unknown): Problem {
+  const { message, hint, source, ...problem } = rawProblemOf(error)
+  const isSame = source === undefined || withoutPasswords(source) === source
+  return {
+    ...problem,
+    message: withoutPasswords(message),
+    hint: hint === undefined ? undefined : withoutPasswords(hint),
+    ...(isSame ? { source } : { span: undefined }),
+  }
+}
+
+function rawProblemOf(error: unknown): Problem {
   if (error instanceof EverytickError) {
     const { code, message, hint, source, span } = error
     return { code, message, hint, source, span, exit: EXIT[exitOf(code)] }
