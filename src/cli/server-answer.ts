@@ -1,4 +1,5 @@
 /** Reads what a server answers, bounded in bytes and time and without trusting its shape; which request is sent is the backend's matter. */
+import { printable } from '../printable.ts'
 import { systemTimers } from '../time/timers.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -108,7 +109,7 @@ export async function readRefusal(response: Response): Promise<Refusal> {
 const fieldsOf = (body: unknown): Readonly<Record<string, unknown>> =>
   typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
 
-const wordsOf = (text: unknown): string | null => (typeof text === 'string' ? text.slice(0, MAX_TEXT) : null)
+const wordsOf = (text: unknown): string | null => (typeof text === 'string' ? printable(text.slice(0, MAX_TEXT)) : null)
 
 let asked = false
 
@@ -126,7 +127,11 @@ export async function askServer(request: Request): Promise<Response> {
 
 /** What an error means that no code foresaw: where a server was asked, its answer has another shape than this command reads. */
 export function unreadableAnswer(error: unknown): unknown {
-  const isShape = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError
+  const isShape =
+    error instanceof TypeError ||
+    error instanceof URIError ||
+    error instanceof RangeError ||
+    error instanceof SyntaxError
   return asked && isShape
     ? badAnswer(`answers something that this command cannot read (${error.message})`, error)
     : error

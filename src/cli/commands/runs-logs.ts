@@ -63,10 +63,10 @@ type Ended = Pick<RunBody, 'state' | 'attempt' | 'maxAttempts' | 'startedAt' | '
 
 export function lineText({ at, level, attempt, message, data }: LogLine, view: View): string {
   const more = data === null || data === undefined ? '' : jsonText(data)
-  if (!view.terminal) return `${[at, level, String(attempt), printable(message), more].join('\t')}\n`
+  if (!view.terminal) return `${[...[at, level, String(attempt), message].map(printable), more].join('\t')}\n`
   const { dim, red, yellow } = view.colours
   const shade = level === 'error' ? red : level === 'warn' ? yellow : (text: string) => text
-  const head = dim(`${at.slice(11, 23)} #${attempt}`)
+  const head = dim(printable(`${at.slice(11, 23)} #${attempt}`))
   return `  ${head} ${shade(printable(level).padEnd(5))} ${printable(message)}${more === '' ? '' : ` ${dim(more)}`}\n`
 }
 
