@@ -118,6 +118,5 @@ export async function cancelOperation(
   if (dryRun) return planText('cancel', before.state === 'running' ? [before.id] : [], json)
   const after = await backend.ask<OperationBody>('POST', `${path}/cancel`)
   if (json) return fieldsText(after, json)
-  const { id, done, state } = after
-  return `${printable(before.state === 'running' ? `cancelled ${id} after ${done}` : `${id} is ${state}`)}\n`
+  return `${printable(before.state === 'running' ? `cancelled ${after.id} after ${after.done}` : `${after.id} is ${after.state}`)}\n`
 }
