@@ -26,15 +26,32 @@ export function readStoreAddress(text: string): StoreAddress {
     throw new EverytickError('STORE_URL_INVALID', 'the address of the store names no kind of store', { hint })
   }
   const near = didYouMean(scheme, ['sqlite', 'postgres', 'postgresql'])
-  throw new EverytickError('STORE_URL_INVALID', `"${scheme}:" is not a kind of store`, {
+  // Only a word that is one: in front of a colon may also stand a part of a password.
+  const named =
+    near || OTHER_KINDS.has(scheme)
+      ? `"${scheme}:" is not a kind of store`
+      : 'the address of the store names no kind of store'
+  throw new EverytickError('STORE_URL_INVALID', named, {
     hint: near ? `did you mean ${near}:?` : HINT,
   })
 }
 
+const OTHER_KINDS: ReadonlySet<string> = new Set([
+  'mysql',
+  'mariadb',
+  'mongodb',
+  'redis',
+  'mssql',
+  'http',
+  'https',
+  'file',
+  'oracle',
+])
+
 function sqlitePath(rest: string): string {
   // sqlite://./x.db and sqlite:///var/x.db are common spellings of the same.
   const path = rest.startsWith('//') ? rest.slice(2) : rest
-  if (path !== '' && !path.includes('\0')) return path
+  if (path !== '' && !path.includes('\0') && !/^[a-z][a-z0-9+.-]*:.*@/is.test(path)) return path
   throw new EverytickError('STORE_URL_INVALID', 'sqlite: names no file', { hint: HINT })
 }
 

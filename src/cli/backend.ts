@@ -2,6 +2,8 @@
 import type { StoreOption } from '../open-store.ts'
 import { whereabouts } from './config.ts'
 import type { Code, ExitName } from './exit.ts'
+import { noConfigRefusal, withoutConfig } from './no-config.ts'
+import { askServer, type ByteBudget, readJson, readRefusal, refuseRedirect } from './server-answer.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface BackendOptions {
@@ -21,6 +23,8 @@ export interface AskOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** What is left for the bodies of several answers. */
+  readonly budget?: ByteBudget
 }
 
 export interface Backend {
@@ -51,6 +55,7 @@ export const openEmptyBackend = (): Promise<Backend> => onStore('sqlite::memory:
 /** The options, else the environment, else the project in this folder; undefined when none of them names anything. */
 export async function findWhere(options: BackendOptions): Promise<Where | undefined> {
   const around = whereabouts()
+  withoutConfig(options.config)
   if (options.url !== undefined && options.db !== undefined)
     throw new UsageError('--url and --db exclude each other', { hint: 'leave out one of them' })
   const server = (url: string): Where => ({ kind: 'server', url, token: options.token ?? around.token })
@@ -64,6 +69,8 @@ export async function findWhere(options: BackendOptions): Promise<Where | undefi
 export async function whereOf(options: BackendOptions): Promise<Where> {
   const where = await findWhere(options)
   if (where !== undefined) return where
+  const refusal = noConfigRefusal('a server or database', 'pass --url or --db, or set EVERYTICK_URL or DATABASE_URL')
+  if (refusal) throw refusal
   throw new UsageError('nobody said which server or database is meant', {
     hint: 'pass --url or --db, or set EVERYTICK_URL and EVERYTICK_TOKEN, or DATABASE_URL',
   })
@@ -75,15 +82,16 @@ function onServer(url: string, token: string | undefined): Backend {
     throw new UsageError('--url is not the address of a server', {
       hint: 'write it like http://localhost:4410; --db takes the address of a database',
     })
-  if (new URL(url).username + new URL(url).password !== '')
+  // An @ behind the host may be that of a password with a slash in it.
+  if (url.includes('@'))
     throw new UsageError('--url holds a user or a password', { hint: 'pass the key of the server with --token' })
   const base = `${url.replace(/\/+$/, '')}/api/v1`
   const auth: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const send = async (request: Request): Promise<Response> => {
     try {
-      return await fetch(request)
+      return await askServer(request)
     } catch (cause) {
-      throw new UsageError(`${url} cannot be reached`, {
+      throw new UsageError(`${new URL(url).origin} cannot be reached`, {
         code: 'SERVER_UNREACHABLE',
         hint: 'is the server running there?',
         cause,
@@ -146,6 +154,7 @@ function backendOf({ name, base, headers: own, send, close }: Line): Backend {
   }
   const asked = async (method: string, path: string, options: AskOptions = {}): Promise<Response> => {
     const response = await send(request(method, path, options))
+    refuseRedirect(response)
     if (!response.ok) throw await refusalOf(response)
     return response
   }
@@ -155,7 +164,7 @@ function backendOf({ name, base, headers: own, send, close }: Line): Backend {
     fetch: asked,
     async ask<Answer>(method: string, path: string, options: AskOptions = {}) {
       const response = await asked(method, path, options)
-      return (response.status === 204 ? null : await response.json()) as Answer
+      return (await readJson(response, { budget: options.budget })) as Answer
     },
   }
 }
@@ -163,22 +172,12 @@ function backendOf({ name, base, headers: own, send, close }: Line): Backend {
 /** Names in paths may be anything. */
 export const segment = (name: string): string => encodeURIComponent(name)
 
-interface ProblemBody {
-  readonly code?: string
-  readonly detail?: string
-  readonly hint?: string
-  readonly errors?: readonly { readonly pointer: string; readonly hint?: string }[]
-}
-
 async function refusalOf(response: Response): Promise<UsageError> {
   const { status } = response
-  const problem = (await response.json().catch(() => ({}))) as ProblemBody
-  const hint = problem.hint ?? problem.errors?.find((each) => each.hint !== undefined)?.hint
-  return new UsageError(problem.detail ?? `the server answered ${status}`, {
-    ...(problem.code === undefined
-      ? { code: CODE_OF[status] ?? 'SERVER_FAILED' }
-      : { code: problem.code, otherwise: exitOfStatus(status) }),
-    ...(hint === undefined ? {} : { hint }),
+  const { code, detail, hint } = await readRefusal(response)
+  return new UsageError(detail ?? `the server answered ${status}`, {
+    ...(code === null ? { code: CODE_OF[status] ?? 'SERVER_FAILED' } : { code, otherwise: exitOfStatus(status) }),
+    ...(hint === null ? {} : { hint }),
   })
 }
 

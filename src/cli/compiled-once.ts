@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { ownVersion } from './config.ts'
+import { OWNER_FILE, OWNER_FOLDER } from './owner-only.ts'
 
 export interface Compiling {
   readonly filename: string
@@ -25,10 +26,14 @@ export function compiledOnce(folder: string, { source, ...how }: Compiling, comp
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** What another user wrote is not executed. */
+const WRITABLE_BY_OTHERS = 0o022
+
+/** What another user wrote, or may have written, is not executed. */
 function read(path: string): string | null {
   try {
-    return statSync(path).uid === (process.getuid?.() ?? 0) ? readFileSync(path, 'utf8') : null
+    const { uid, mode } = statSync(path)
+    const isOurs = process.getuid === undefined || (uid === process.getuid() && (mode & WRITABLE_BY_OTHERS) === 0)
+    return isOurs ? readFileSync(path, 'utf8') : null
   } catch {
     return null
   }
@@ -38,9 +43,9 @@ function read(path: string): string | null {
 function keep(folder: string, path: string, text: string): void {
   const draft = `${path}.${process.pid}`
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    mkdirSync(folder, { recursive: true, mode: OWNER_FOLDER })
     if (readdirSync(folder).length >= MAX_KEPT) empty(folder)
-    writeFileSync(draft, text, { mode: 0o600 })
+    writeFileSync(draft, text, { mode: OWNER_FILE })
     renameSync(draft, path)
   } catch {
     // Compiled again the next time.

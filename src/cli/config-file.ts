@@ -9,6 +9,7 @@ import { coreOf } from '../scheduler/core.ts'
 import type { Config } from '../scheduler/define-config.ts'
 import { checkOptionNames, type EverytickOptions } from '../scheduler/settings.ts'
 import type { Everytick } from '../scheduler.ts'
+import { noConfigRefusal, withoutConfig } from './no-config.ts'
 import { UsageError } from './usage-error.ts'
 import { importUserModule } from './user-module.ts'
 
@@ -34,6 +35,7 @@ const NOTHING: LoadedConfig = { file: null, jobsFile: null, options: {}, app: nu
 
 /** The named file, or the one that stands in the folder; and jobs.ts where no configuration names jobs. */
 export async function loadConfig(path?: string, folder: string = process.cwd()): Promise<LoadedConfig> {
+  if (withoutConfig(path)) return NOTHING
   const file = path === undefined ? found(folder, CONFIG_FILES) : resolve(folder, path)
   if (path !== undefined && !existsSync(file!))
     throw new UsageError(`there is no file ${path}`, { hint: 'pass --config the path of a configuration file' })
@@ -51,6 +53,8 @@ export function optionsOf(
 ): EverytickOptions {
   const store = stores.said ?? options.store ?? stores.fallback
   if (store !== undefined) return { ...options, store, jobs: options.jobs ?? [] }
+  const refusal = noConfigRefusal('a database', 'pass --db, or set DATABASE_URL')
+  if (refusal) throw refusal
   throw new UsageError('nobody said which database is meant', {
     hint: `pass --db, set DATABASE_URL, or name a store in ${file ?? 'everytick.config.ts'}`,
   })

@@ -18,8 +18,9 @@ export const CLI_CODES = {
   STOP_TIMEOUT: 'a process could not stop in order',
   PORT_UNAVAILABLE: 'an address or a port cannot be listened on',
   SERVER_UNREACHABLE: 'no server answers at this address',
-  SERVER_FAILED: 'the answer of a server names no code',
+  SERVER_FAILED: 'the answer of a server names no code, or cannot be read',
   CONFIG_FAILED: 'the configuration or the code it loads fails',
+  CONFIG_EXCLUDED: '--no-config excludes the configuration that the command needs',
   CONFIG_MISSING: 'there is no configuration file',
   FILE_MISSING: 'there is no such file',
   FILE_EXISTS: 'a file is there and says something else',
@@ -64,6 +65,7 @@ export const EXIT_OF: Readonly<Record<Code, Exclude<ExitName, 'ok'>>> = {
   REQUEST_INVALID: 'usage',
   USAGE: 'usage',
   ID_AMBIGUOUS: 'usage',
+  CONFIG_EXCLUDED: 'usage',
 
   NOT_FOUND: 'notFound',
   BACKFILL_NOT_FOUND: 'notFound',

@@ -2,10 +2,13 @@
 import { type Backend, type BackendOptions, openBackend } from './backend.ts'
 import { type Surroundings, surroundings } from './config.ts'
 import type { View } from './print.ts'
+import { screenText } from './screen-text.ts'
 
 export interface Io {
   /** Data, to standard output. */
   write(text: string): void
+  /** Data of a format of its own, such as a crontab: exact, unless a terminal shows it. */
+  exact(text: string): void
   /** Chatter, to standard error. */
   note(text: string): void
   readonly around: Surroundings
@@ -13,8 +16,9 @@ export interface Io {
 }
 
 export const ioOf = (write: (text: string) => void): Io => ({
-  write,
-  note: (text) => void process.stderr.write(text),
+  write: (text) => write(screenText(text)),
+  exact: (text) => write(surroundings().terminal ? screenText(text) : text),
+  note: (text) => void process.stderr.write(screenText(text)),
   around: surroundings(),
   async view() {
     const { viewOf } = await import('./print.ts')

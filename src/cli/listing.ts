@@ -1,6 +1,7 @@
 /** Follows the pages of a list as far as was asked for, and writes it as JSON with the fields that were asked for. */
 import type { AskOptions, Backend } from './backend.ts'
 import { jsonText } from './print.ts'
+import { badAnswer } from './server-answer.ts'
 import { UsageError } from './usage-error.ts'
 
 /** As commander hands them over. */
@@ -17,15 +18,28 @@ export interface Listed<Item> {
 
 interface Page<Item> {
   readonly data: readonly Item[]
-  readonly page: { readonly next: string | null }
+  readonly next: string | undefined
+}
+
+/** Of the items only that they are objects: each command reads what it needs. */
+function pageOf<Item>(body: unknown, limit: number): Page<Item> {
+  const { data, page } = (body ?? {}) as { readonly data?: unknown; readonly page?: { readonly next?: unknown } }
+  const next = page?.next ?? undefined
+  const isPage = Array.isArray(data) && data.length <= limit && (next === undefined || typeof next === 'string')
+  if (!isPage || data.some((item) => typeof item !== 'object' || item === null))
+    throw badAnswer('answers no page of a list')
+  return { data: data as Item[], next }
 }
 
 const PAGE = 200
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 1_000_000
+const MAX_BYTES = 256 * 1024 * 1024
+/** Pages without a single item, one after another. */
+const MAX_EMPTY = 1000
 
 export function limitOf({ limit, all = false }: ListOptions): number {
-  if (limit === undefined) return all ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT
+  if (limit === undefined) return all ? MAX_LIMIT : DEFAULT_LIMIT
   if (all) throw new UsageError('--limit and --all exclude each other')
   if (/^\d{1,7}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= MAX_LIMIT) return Number(limit)
   throw new UsageError(`--limit is a whole number from 1 to ${MAX_LIMIT}, not ${limit}`)
@@ -38,12 +52,17 @@ export async function listed<Item>(
   { query = {}, limit }: { readonly query?: AskOptions['query']; readonly limit: number },
 ): Promise<Listed<Item>> {
   const items: Item[] = []
+  const budget = { left: MAX_BYTES }
   let cursor: string | undefined
+  let empty = 0
   do {
     const asked = { ...query, limit: Math.min(PAGE, limit - items.length), cursor }
-    const { data, page } = await backend.ask<Page<Item>>('GET', path, { query: asked })
+    const { data, next } = pageOf<Item>(await backend.ask<unknown>('GET', path, { query: asked, budget }), asked.limit)
     items.push(...data)
-    cursor = page.next ?? undefined
+    empty = data.length === 0 ? empty + 1 : 0
+    if (next !== undefined && (next === cursor || empty > MAX_EMPTY))
+      throw badAnswer('answers the same page again and again')
+    cursor = next
   } while (cursor !== undefined && items.length < limit)
   return { items, hasMore: cursor !== undefined }
 }

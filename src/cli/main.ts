@@ -4,6 +4,7 @@ import { ownVersion, surroundings } from './config.ts'
 import { isLogJson } from './last-word.ts'
 import { leave, openNow } from './leave.ts'
 import { createProgram, isHelpShown, isVersionQuestion } from './program.ts'
+import { screenText } from './screen-text.ts'
 
 const write = (text: string): void => {
   process.stdout.write(text)
@@ -28,17 +29,15 @@ async function run(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (isVersionQuestion(error)) return printVersion()
     if (isHelpShown(error)) return 0
-    const [{ problemEntry, problemJson, problemOf, problemText, withHelp }, { calledCommand }] = await Promise.all([
-      import('./problem.ts'),
-      import('./called-command.ts'),
-    ])
-    const problem = withHelp(problemOf(error), calledCommand(program, args))
+    const [{ problemEntry, problemJson, problemOf, problemText, withHelp }, { calledCommand }, { unreadableAnswer }] =
+      await Promise.all([import('./problem.ts'), import('./called-command.ts'), import('./server-answer.ts')])
+    const problem = withHelp(problemOf(unreadableAnswer(error)), calledCommand(program, args))
     const text = args.some((each) => each === '--json' || each.startsWith('--json='))
       ? problemJson(problem)
       : isLogJson(args)
         ? problemEntry(problem)
         : problemText(problem, surroundings().errColours)
-    process.stderr.write(text)
+    process.stderr.write(screenText(text))
     return problem.exit
   }
 }

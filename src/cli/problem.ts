@@ -5,6 +5,7 @@ import { EXIT, exitOf } from './exit.ts'
 import { lastEntry } from './last-word.ts'
 import { coloursFor, jsonText, printable, width } from './print.ts'
 import { UsageError } from './usage-error.ts'
+import { withoutPasswords } from './without-passwords.ts'
 
 export interface Problem {
   /** A code of the catalogues; USAGE when the command line itself cannot be read, INTERNAL when the fault is ours. */
@@ -18,7 +19,19 @@ export interface Problem {
   readonly exit: number
 }
 
+/** Without passwords, wherever the error comes from. */
 export function problemOf(error: unknown): Problem {
+  const { message, hint, source, ...problem } = rawProblemOf(error)
+  const isSame = source === undefined || withoutPasswords(source) === source
+  return {
+    ...problem,
+    message: withoutPasswords(message),
+    hint: hint === undefined ? undefined : withoutPasswords(hint),
+    ...(isSame ? { source } : { span: undefined }),
+  }
+}
+
+function rawProblemOf(error: unknown): Problem {
   if (error instanceof EverytickError) {
     const { code, message, hint, source, span } = error
     return { code, message, hint, source, span, exit: EXIT[exitOf(code)] }
@@ -74,7 +87,7 @@ export function problemText(problem: Problem, wantColours: boolean): string {
   const { code, source, span } = problem
   const hint = printable(problem.hint ?? '')
   const message = problem.message.split('\n').map(printable).join('\n')
-  const lines = [`${red(bold(`${code}:`))} ${message}`]
+  const lines = [`${red(bold(`${printable(code)}:`))} ${message}`]
   if (source !== undefined && span !== undefined) {
     const before = ' '.repeat(width(printable(source.slice(0, span[0]))))
     const carets = '^'.repeat(Math.max(1, width(printable(source.slice(span[0], span[1])))))

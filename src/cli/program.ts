@@ -1,6 +1,7 @@
 /** The commands and options of the command line and their help; each command's work is loaded only when it is called. */
 import { Command, CommanderError, Option } from 'commander'
 import { type Io, ioOf } from './io.ts'
+import { forbidConfig } from './no-config.ts'
 import { registerAlerts } from './program/alerts.ts'
 import { registerCompletion } from './program/completion.ts'
 import { registerCrontab } from './program/crontab.ts'
@@ -52,11 +53,13 @@ export function createProgram(write: (text: string) => void, args: readonly stri
   const program = new Command('everytick')
     .description('Durable cron and job scheduler for TypeScript.')
     .option('-V, --version', 'print the version and that of the time-zone data')
+    .addOption(noConfigOption())
     .helpOption('-h, --help', 'print help')
     .exitOverride()
     // What went wrong is printed in one place and one form, so commander keeps silent about it.
     .configureOutput({ writeOut: write, writeErr: () => {}, outputError: () => {} })
     .addHelpText('after', EXAMPLES)
+    .on('option:no-config', forbidConfig)
     .on('option:version', () => {
       throw new CommanderError(0, VERSION_ASKED, '')
     })
@@ -66,6 +69,13 @@ export function createProgram(write: (text: string) => void, args: readonly stri
   const meant = GROUPS.filter(({ words }) => args[0] !== undefined && words.includes(args[0]))
   for (const { register } of meant.length > 0 ? meant : GROUPS) register(program, io)
   return program
+}
+
+/** Not the negation of `--config`, for which commander would take it: commands that inherit options would find `config: true`. */
+function noConfigOption(): Option {
+  const option = new Option('--no-config', 'neither read nor execute a configuration or jobs file')
+  option.negate = false
+  return option
 }
 
 interface Group {

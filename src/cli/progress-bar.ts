@@ -1,6 +1,6 @@
 /** Shows how far something is, in one line that is written over; what is counted, and how often, is the caller's matter. */
 import { distanceText } from './instant-text.ts'
-import { width } from './print.ts'
+import { printable, width } from './print.ts'
 
 export interface Progress {
   readonly done: number
@@ -59,7 +59,7 @@ export interface Bar {
 export function barOn(stream: NodeJS.WriteStream): Bar {
   if (!stream.isTTY) return { show: () => {}, clear: () => {} }
   return {
-    show: (line) => void stream.write(`\r\u001b[K${line}`),
+    show: (line) => void stream.write(`\r\u001b[K${printable(line)}`),
     clear: () => void stream.write('\r\u001b[K'),
   }
 }

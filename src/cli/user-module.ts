@@ -8,6 +8,7 @@ import type { Jiti } from 'jiti'
 import { compiledOnce } from './compiled-once.ts'
 import { cacheHome } from './config.ts'
 import { isUsers, registerImportHook } from './import-hook.ts'
+import { noConfigRefusal } from './no-config.ts'
 
 type Listener = (path: string) => void
 
@@ -22,6 +23,9 @@ export function onUserFile(listener: Listener): void {
 }
 
 export async function importUserModule(path: string): Promise<Record<string, unknown>> {
+  // The last gate, for a command that forgets the others.
+  const refusal = noConfigRefusal('the code of this folder', 'leave out --no-config')
+  if (refusal) throw refusal
   if (!isHooked) registerImportHook(report)
   isHooked = true
   const loader = await loaderFor(path)

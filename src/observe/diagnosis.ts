@@ -29,6 +29,8 @@ export interface DiagnosisFacts {
     readonly pool: { readonly used: number; readonly size: number; readonly waiting: number } | null
     readonly deadTuples: number | null
     readonly oldestSnapshotMs: number | null
+    /** Files of the database that other users of this machine can open. */
+    readonly exposedFiles: readonly string[]
   } | null
   /** Why the database takes no writes at this moment; `problem` is null when it takes them. */
   readonly writes: { readonly problem: { readonly text: string; readonly fix: string } | null } | null
@@ -145,6 +147,7 @@ function storeFindings(store: NonNullable<DiagnosisFacts['store']>, liveRuns: nu
     ...(pooler === null ? [] : [poolerFinding(pooler)]),
     ...(store.deadTuples === null ? [] : [deadFinding(store.deadTuples, liveRuns)]),
     ...(store.oldestSnapshotMs === null ? [] : [snapshotFinding(store.oldestSnapshotMs)]),
+    ...(store.exposedFiles.length === 0 ? [] : [rightsFinding(store.exposedFiles)]),
   ]
 }
 
@@ -180,6 +183,13 @@ function snapshotFinding(ms: number): Finding {
   const fix = 'find it in pg_stat_activity by xact_start, and end it with pg_terminate_backend(pid)'
   return ms < VERY_OLD_SNAPSHOT_MS ? warning('snapshots', text, fix) : wrong('snapshots', text, fix)
 }
+
+const rightsFinding = (files: readonly string[]): Finding =>
+  warning(
+    'rights',
+    `other users of this machine can open ${files.join(', ')}, which may hold payloads, keys and passwords of channels`,
+    `chmod 600 ${files.map(word).join(' ')}`,
+  )
 
 function failoverFinding({ from, to }: Pick<Failover, 'from' | 'to'>): Finding {
   const [after, until] = [new Date(from).toISOString(), new Date(to).toISOString()]

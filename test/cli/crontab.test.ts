@@ -1,5 +1,5 @@
 /** `everytick import crontab` and `export crontab`, by the built program: on both stores and a server, and each detail in one place. */
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ensureBuilt } from '../built-package.ts'
@@ -106,11 +106,6 @@ describe('everytick import crontab', () => {
     expect([await storedIn(site), readFileSync(join(site.folder, 'kept.ts'), 'utf8')]).toEqual([before, '// mine\n'])
     expect((await from('@daily fresh\n', '--out', 'kept.ts', '--force')).code).toBe(0)
     expect(readFileSync(join(site.folder, 'kept.ts'), 'utf8')).toContain(`file: 'fresh'`)
-  })
-
-  it('lets nobody read the jobs who could not read the crontab', async () => {
-    await from('@daily hidden\n', '--out', 'hidden.ts')
-    expect(statSync(join(site.folder, 'hidden.ts')).mode & 0o777).toBe(0o600)
   })
 
   it('changes the time of a line, and removes lines that are gone when that is asked for', async () => {

@@ -10,7 +10,7 @@ import { sectionsOf } from '../markdown.ts'
 const PAGE = 'docs/reference/cli.md'
 const FOR_ALL = 'Rules for every command'
 /** Every command has it. */
-const GLOBAL = new Set(['--help', '--version'])
+const GLOBAL = new Set(['--help', '--version', '--no-config'])
 
 /** One command that does something, by the words that call it. */
 interface Known {

@@ -6,7 +6,7 @@ import { findId } from '../find-id.ts'
 import { BACKFILLS } from '../kinds.ts'
 import { fieldsText } from '../listing.ts'
 import { planText } from '../plan-text.ts'
-import { rowsText } from '../print.ts'
+import { printable, rowsText } from '../print.ts'
 import { readScheduleName, schedulePath } from '../schedule-name.ts'
 import { shortIds } from '../short-id.ts'
 import { UsageError } from '../usage-error.ts'
@@ -117,5 +117,5 @@ export async function cancelBackfill(
   if (dryRun) return planText('cancel', isOver ? [] : [before.id], json)
   const after = await backend.ask<BackfillBody>('POST', `${path}/cancel`)
   if (json) return fieldsText(after, json)
-  return isOver ? `${after.id} is ${after.state}\n` : `cancelled ${after.id}\n`
+  return `${printable(isOver ? `${after.id} is ${after.state}` : `cancelled ${after.id}`)}\n`
 }

@@ -9,6 +9,7 @@ import { keyboard } from '../dev/keyboard.ts'
 import { createProject, type Project } from '../dev/project.ts'
 import { watchFiles } from '../dev/watch-files.ts'
 import type { Io } from '../io.ts'
+import { withoutConfig } from '../no-config.ts'
 import { printable, type View } from '../print.ts'
 import { type Problem, problemText } from '../problem.ts'
 import { readPort, readSeconds } from '../read-number.ts'
@@ -28,6 +29,7 @@ const HOUR_MS = 3_600_000
 
 export async function dev(options: DevOptions, io: Io): Promise<void> {
   const seconds = readSeconds(options.seconds)
+  const noConfig = withoutConfig(options.config)
   // What is wrong here no change of a file would mend.
   targetJobs(options, true)
   const front = await openDoor(options.port === undefined ? null : readPort(options.port), io)
@@ -37,7 +39,10 @@ export async function dev(options: DevOptions, io: Io): Promise<void> {
   let isUp = false
   let isStopping = false
   const project = createProject({
-    setting: { config: options.config ?? null, db: options.db ?? null, url, keys: io.around.asks, targets: options },
+    setting: {
+      ...{ config: options.config ?? null, noConfig, db: options.db ?? null },
+      ...{ url, keys: io.around.asks, targets: options },
+    },
     lead: front.lead,
     onFile: (path) => files.add(path),
     onProblem(problem) {
@@ -57,7 +62,7 @@ export async function dev(options: DevOptions, io: Io): Promise<void> {
     })
   })
   const folder = options.config === undefined ? '.' : dirname(resolve(options.config))
-  for (const name of [...CONFIG_FILES, ...JOB_FILES]) files.add(join(folder, name))
+  for (const name of noConfig ? [] : [...CONFIG_FILES, ...JOB_FILES]) files.add(join(folder, name))
   let unhear = (): void => {}
   try {
     let quit = (): void => {}

@@ -6,7 +6,7 @@ import { systemClock } from '../../time/clock.ts'
 import { answer, type JsonOption } from '../answer.ts'
 import type { BackendOptions } from '../backend.ts'
 import { loadConfig } from '../config-file.ts'
-import { outState, READABLE_BY_OWNER, writeOut } from '../crontab/source.ts'
+import { outState, writeOut } from '../crontab/source.ts'
 import { type Exported, type ExportWishes, type StoredSchedule, writeCrontab } from '../crontab/write-crontab.ts'
 import { type Io, withBackend } from '../io.ts'
 import { listed } from '../listing.ts'
@@ -42,7 +42,8 @@ async function programs(config: string | undefined): Promise<ExportWishes['progr
 
 async function hand(exported: Exported, options: ExportCrontabOptions, io: Io): Promise<void> {
   const { out: file, json, force = false } = options
-  if (file === undefined || file === '-') return answer(bodyOf(exported), { ...options, io }, () => exported.text)
+  if (file === undefined || file === '-')
+    return json ? answer(bodyOf(exported), { json, io }, () => '') : io.exact(exported.text)
   const { text } = exported
   const state = await outState(file, text)
   if (state === 'differs' && !force)
@@ -50,7 +51,7 @@ async function hand(exported: Exported, options: ExportCrontabOptions, io: Io): 
       code: 'FILE_EXISTS',
       hint: 'pass --force to replace it, or --out with another name',
     })
-  if (state !== 'same') await writeOut({ file, text, force: force && state === 'differs', mode: READABLE_BY_OWNER })
+  if (state !== 'same') await writeOut({ file, text, force: force && state === 'differs' })
   if (json) await answer(bodyOf(exported), { ...options, io }, () => '')
 }
 

@@ -140,12 +140,11 @@ async function carryOver(
       })
     if (pruned.length > 0) await askYes(io, `removes ${namesOf(pruned)}`, { yes: options.yes ?? false })
     // The jobs come first: a job without a schedule does nothing, and a schedule without its job only waits.
-    if (out && out.state !== 'same')
-      await writeOut({ ...out, force: force && out.state === 'differs', mode: source.mode })
+    if (out && out.state !== 'same') await writeOut({ ...out, force: force && out.state === 'differs' })
     await write(backend, applied, io)
   }
   const changes = changesOf(applied)
-  if (options.out === '-') io.write(jobsFile(plan.jobs))
+  if (options.out === '-') io.exact(jobsFile(plan.jobs))
   else await answer(bodyOf(plan, { changes, out }), options, (_, view) => changesText(changes.filter(isChange), view))
   io.note(`${endingOf(changes, out, dryRun)}\n`)
 }

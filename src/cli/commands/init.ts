@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
 import { askYes } from '../ask-yes.ts'
 import type { Io } from '../io.ts'
+import { OWNER_FILE, OWNER_FOLDER } from '../owner-only.ts'
 import { printable } from '../print.ts'
 import { UsageError } from '../usage-error.ts'
 import { starterFiles } from './init-files.ts'
@@ -40,9 +41,9 @@ const isThere = (place: string, path: string): boolean => existsSync(join(place,
 
 function write(place: string, files: ReturnType<typeof starterFiles>): void {
   try {
-    mkdirSync(place, { recursive: true })
+    mkdirSync(place, { recursive: true, mode: OWNER_FOLDER })
     // `wx`: what appeared since we looked stays too.
-    for (const { path, text } of files) writeFileSync(join(place, path), text, { flag: 'wx' })
+    for (const { path, text } of files) writeFileSync(join(place, path), text, { flag: 'wx', mode: OWNER_FILE })
   } catch (cause) {
     throw new UsageError(`the project cannot be written: ${(cause as Error).message}`, { code: 'FILE_FAILED', cause })
   }

@@ -6,6 +6,7 @@ import { systemClock } from '../../time/clock.ts'
 import { releaseFiles } from '../backend.ts'
 import { whereabouts } from '../config.ts'
 import type { Io } from '../io.ts'
+import { noConfigRefusal } from '../no-config.ts'
 import { jsonText, printable } from '../print.ts'
 import { projectStore } from '../project-store.ts'
 import { UsageError } from '../usage-error.ts'
@@ -44,6 +45,8 @@ const upToDate = (missing: number): string =>
 async function storeOf({ db, config }: MigrateOptions): Promise<StoreOption> {
   const store = db ?? whereabouts().db ?? (await projectStore(config))
   if (store !== undefined) return store
+  const refusal = noConfigRefusal('a database', 'pass --db, or set DATABASE_URL')
+  if (refusal) throw refusal
   throw new UsageError('nobody said which database is meant', {
     hint: 'pass --db or --config, or set DATABASE_URL',
   })

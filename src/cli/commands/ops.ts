@@ -118,5 +118,5 @@ export async function cancelOperation(
   if (dryRun) return planText('cancel', before.state === 'running' ? [before.id] : [], json)
   const after = await backend.ask<OperationBody>('POST', `${path}/cancel`)
   if (json) return fieldsText(after, json)
-  return before.state === 'running' ? `cancelled ${after.id} after ${after.done}\n` : `${after.id} is ${after.state}\n`
+  return `${printable(before.state === 'running' ? `cancelled ${after.id} after ${after.done}` : `${after.id} is ${after.state}`)}\n`
 }

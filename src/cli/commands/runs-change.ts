@@ -5,6 +5,7 @@ import { findId } from '../find-id.ts'
 import { RUNS } from '../kinds.ts'
 import { fieldsText } from '../listing.ts'
 import { planText } from '../plan-text.ts'
+import { printable } from '../print.ts'
 import { UsageError } from '../usage-error.ts'
 import { type BulkOptions, bulkRuns } from './ops-bulk.ts'
 import type { RunBody } from './runs.ts'
@@ -15,7 +16,7 @@ export async function retryRuns(desk: Desk, ids: readonly string[], options: Opt
   const found = await lookedUp(desk, ids)
   const other = found.find(({ state }) => state !== 'failed')
   if (other)
-    throw new UsageError(`run ${other.id} is ${other.state}, and only failed runs can be retried`, {
+    throw new UsageError(`run ${printable(`${other.id} is ${other.state}`)}, and only failed runs can be retried`, {
       code: 'RUN_NOT_FAILED',
     })
   if (options.dryRun) return planText('retry', found.map(idOf), options.json)
@@ -38,14 +39,16 @@ export async function cancelRuns(desk: Desk, ids: readonly string[], options: Op
   for (const { id } of found) after.push(await desk.backend.ask<RunBody>('POST', `/runs/${id}/cancel`))
   if (options.json) return fieldsText(after, options.json)
   // One that runs is told to stop, and one that had ended stays as it was.
-  return after.map(({ id, state }) => `${state === 'running' ? 'told to stop' : state} ${id}\n`).join('')
+  return after
+    .map(({ id, state }) => `${printable(`${state === 'running' ? 'told to stop' : state} ${id}`)}\n`)
+    .join('')
 }
 
 export async function removeRuns(desk: Desk, ids: readonly string[], options: Options): Promise<string> {
   const found = await lookedUp(desk, ids)
   const open = found.find(({ finishedAt }) => finishedAt === null)
   if (open)
-    throw new UsageError(`run ${open.id} is ${open.state}, and only finished runs can be deleted`, {
+    throw new UsageError(`run ${printable(`${open.id} is ${open.state}`)}, and only finished runs can be deleted`, {
       code: 'RUN_NOT_FINISHED',
     })
   if (options.dryRun) return planText('delete', found.map(idOf), options.json)

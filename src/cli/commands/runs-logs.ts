@@ -6,6 +6,7 @@ import { findId } from '../find-id.ts'
 import { distanceText } from '../instant-text.ts'
 import { RUNS } from '../kinds.ts'
 import { jsonText, printable, type View } from '../print.ts'
+import { badAnswer, readText } from '../server-answer.ts'
 import { patient, pause } from '../watch.ts'
 import type { RunBody } from './runs.ts'
 
@@ -24,6 +25,8 @@ interface LogLine {
 }
 
 const PAGE = 1000
+/** Many times what one line may have. */
+const MAX_EVENT = 1024 * 1024
 
 /** Lines are written as they come. */
 export async function runLogs({ backend, io, view }: Desk, id: string, options: LogOptions): Promise<string> {
@@ -60,19 +63,19 @@ type Ended = Pick<RunBody, 'state' | 'attempt' | 'maxAttempts' | 'startedAt' | '
 
 export function lineText({ at, level, attempt, message, data }: LogLine, view: View): string {
   const more = data === null || data === undefined ? '' : jsonText(data)
-  if (!view.terminal) return `${[at, level, String(attempt), printable(message), more].join('\t')}\n`
+  if (!view.terminal) return `${[...[at, level, String(attempt), message].map(printable), more].join('\t')}\n`
   const { dim, red, yellow } = view.colours
   const shade = level === 'error' ? red : level === 'warn' ? yellow : (text: string) => text
-  const head = dim(`${at.slice(11, 23)} #${attempt}`)
+  const head = dim(printable(`${at.slice(11, 23)} #${attempt}`))
   return `  ${head} ${shade(printable(level).padEnd(5))} ${printable(message)}${more === '' ? '' : ` ${dim(more)}`}\n`
 }
 
 async function* stored(backend: Backend, path: string): AsyncGenerator<LogLine> {
   for (let after = 0, isMore = true; isMore; ) {
-    const text = await (await backend.fetch('GET', path, { query: { after, limit: PAGE } })).text()
+    const text = await readText(await backend.fetch('GET', path, { query: { after, limit: PAGE } }))
     const page = text.split('\n').filter((line) => line !== '')
     for (const line of page) {
-      const read: LogLine = JSON.parse(line)
+      const read = readLine(line, after)
       after = read.seq
       yield read
     }
@@ -87,16 +90,36 @@ async function* followed(backend: Backend, path: string): AsyncGenerator<LogLine
     const headers = { accept: 'text/event-stream' }
     const answer = await backend.fetch('GET', path, { query: { after }, headers }).catch(patience.bear)
     if (!answer?.body) continue
+    let isSilent = true
     for await (const { event, data } of eventsOf(answer.body)) {
+      isSilent = false
       patience.renew()
       if (event === 'end') return
       if (event !== 'log') continue
-      const line: LogLine = JSON.parse(data)
+      const line = readLine(data, after)
       after = line.seq
       yield line
     }
+    // A server that hangs up at once, time and again, has nothing to say.
+    if (isSilent) patience.bear(badAnswer('ends every stream at once'))
   }
 }
+
+/** Lines come in their order, so that the next page is another one. */
+function readLine(text: string, after: number): LogLine {
+  let line: LogLine | null = null
+  try {
+    line = JSON.parse(text) as LogLine | null
+  } catch {
+    // Refused below.
+  }
+  const isLine =
+    Number.isSafeInteger(line?.seq) && line!.seq > after && [line!.at, line!.message, line!.level].every(isText)
+  if (!isLine) throw badAnswer('answers no line of a log')
+  return line!
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string'
 
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<{ event: string; data: string }> {
   const decoder = new TextDecoder()
@@ -106,6 +129,10 @@ async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<{ eve
     const { value } = await reader.read().catch(() => ({ value: undefined }))
     if (value === undefined) return
     rest += decoder.decode(value, { stream: true })
+    if (rest.length > MAX_EVENT) {
+      void reader.cancel().catch(() => {})
+      throw badAnswer('sends an event without an end')
+    }
     const blocks = rest.split('\n\n')
     rest = blocks.pop()!
     for (const block of blocks) yield { event: fieldOf(block, 'event'), data: fieldOf(block, 'data') }

@@ -12,6 +12,7 @@ import { changesText, type ShownChange } from '../changes-text.ts'
 import { whereabouts } from '../config.ts'
 import { loadConfig, optionsOf } from '../config-file.ts'
 import type { Io } from '../io.ts'
+import { noConfigRefusal } from '../no-config.ts'
 import { jsonText } from '../print.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -51,6 +52,11 @@ export async function sync(options: SyncOptions, io: Io): Promise<void> {
 /** A dry run neither creates nor migrates a database. */
 async function appOf({ db, config }: SyncOptions, dryRun: boolean): Promise<Everytick> {
   const loaded = await loadConfig(config)
+  const refusal = noConfigRefusal(
+    'schedules',
+    'leave out --no-config, or apply a file of schedules: everytick apply --file, with --url or --db',
+  )
+  if (refusal) throw refusal
   if (loaded.app) {
     if (db === undefined && dryRun) await refuseUnready(loaded.app)
     if (db === undefined) return loaded.app

@@ -7,6 +7,7 @@ import { concurrencyOverrides } from '../concurrency.ts'
 import { ownVersion } from '../config.ts'
 import { type LoadedConfig, loadConfig } from '../config-file.ts'
 import { configuredApp } from '../configured-app.ts'
+import { noConfigRefusal } from '../no-config.ts'
 import { portProblem } from '../port-problem.ts'
 import { printable, type View } from '../print.ts'
 import { readConcurrency, readDrain, readPort, readSeconds } from '../read-number.ts'
@@ -46,6 +47,8 @@ export async function worker(options: WorkerOptions, view: View, write: (text: s
   const { ownJobs, queues: taken } = core.settings
   if (ownJobs.size === 0) {
     await app.stop()
+    const refusal = noConfigRefusal('jobs', 'pass --http or --allow-command with --db, or leave out --no-config')
+    if (refusal) throw refusal
     throw new UsageError('there are no jobs to carry out', {
       hint: `name them in ${loaded.file ?? 'everytick.config.ts'}, export them from jobs.ts, or pass --http or --allow-command`,
     })

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
+import { OWNER_FILE } from '../owner-only.ts'
 import { UsageError } from '../usage-error.ts'
 
 export interface Source {
@@ -10,24 +11,20 @@ export interface Source {
   readonly text: string
   /** True where the system keeps crontabs with a user on each line; undefined when the path does not tell. */
   readonly system: boolean | undefined
-  /** Who may read it, as a mode of a file. */
-  readonly mode: number
 }
 
 /** Of crontabs, the longest have some thousand lines. */
 const MAX_BYTES = 4 * 1024 * 1024
-/** Commands and their variables may hold secrets. */
-export const READABLE_BY_OWNER = 0o600
 
 export async function readSource(file: string): Promise<Source> {
   const name = file === '-' ? 'standard input' : basename(file)
-  const { bytes, mode } = file === '-' ? await fromInput() : await fromFile(file)
+  const bytes = file === '-' ? await fromInput() : await fromFile(file)
   if (bytes.length > MAX_BYTES) throw new UsageError(`${name} has more than 4 MiB`)
   const isSystem = file !== '-' && /^\/etc\/(?:crontab$|cron\.d\/)/.test(resolve(file))
-  return { name, text: bytes.toString('utf8'), system: isSystem || undefined, mode }
+  return { name, text: bytes.toString('utf8'), system: isSystem || undefined }
 }
 
-async function fromInput(): Promise<{ readonly bytes: Buffer; readonly mode: number }> {
+async function fromInput(): Promise<Buffer> {
   const parts: Buffer[] = []
   let size = 0
   for await (const part of process.stdin) {
@@ -35,14 +32,14 @@ async function fromInput(): Promise<{ readonly bytes: Buffer; readonly mode: num
     size += (part as Buffer).length
     if (size > MAX_BYTES) break
   }
-  return { bytes: Buffer.concat(parts), mode: READABLE_BY_OWNER }
+  return Buffer.concat(parts)
 }
 
-async function fromFile(file: string): Promise<{ readonly bytes: Buffer; readonly mode: number }> {
+async function fromFile(file: string): Promise<Buffer> {
   try {
-    const { mode, size } = await stat(file)
+    const { size } = await stat(file)
     if (size > MAX_BYTES) throw new UsageError(`${basename(file)} has more than 4 MiB`)
-    return { bytes: await readFile(file), mode: mode & 0o666 }
+    return await readFile(file)
   } catch (cause) {
     throw unreadable(file, cause)
   }
@@ -74,13 +71,12 @@ export interface OutFile {
   readonly text: string
   /** Whether what is there may be replaced. */
   readonly force: boolean
-  readonly mode: number
 }
 
 /** Without force, what appeared since we looked stays too. */
-export async function writeOut({ file, text, force, mode }: OutFile): Promise<void> {
+export async function writeOut({ file, text, force }: OutFile): Promise<void> {
   try {
-    await writeFile(file, text, { mode, flag: force ? 'w' : 'wx' })
+    await writeFile(file, text, { mode: OWNER_FILE, flag: force ? 'w' : 'wx' })
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     throw new UsageError(`${file} cannot be written (${code})`, {

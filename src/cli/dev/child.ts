@@ -5,8 +5,10 @@ import { serve } from '../../server/listen.ts'
 import { ownVersion, surroundings } from '../config.ts'
 import { type LoadedConfig, loadConfig } from '../config-file.ts'
 import { leave, openNow } from '../leave.ts'
+import { forbidConfig } from '../no-config.ts'
 import { printable, viewOf } from '../print.ts'
 import { problemOf } from '../problem.ts'
+import { screenText } from '../screen-text.ts'
 import { stopApp } from '../stop-app.ts'
 import { onUserFile } from '../user-module.ts'
 import { type DevApp, openDevApp } from './dev-app.ts'
@@ -23,7 +25,7 @@ const DRAIN_MS = 10_000
 const LEAVE_MS = 500
 const openAtStart = openNow()
 const view = viewOf(surroundings())
-const write = (text: string): void => void process.stdout.write(text)
+const write = (text: string): void => void process.stdout.write(screenText(text))
 const send = (message: FromChild): void => void (process.connected && process.send!(message))
 
 /** How to end what has been begun so far. */
@@ -57,6 +59,7 @@ function failed(error: unknown): void {
 
 async function load(given: DevSetting): Promise<void> {
   setting = given
+  if (given.noConfig) forbidConfig()
   onUserFile((path) => send({ kind: 'file', path }))
   loaded = await loadConfig(given.config ?? undefined)
   send({ kind: 'willing' })

@@ -11,6 +11,7 @@ import { openSqlite } from '../../store/sqlite/store.ts'
 import { systemClock } from '../../time/clock.ts'
 import { systemTimers } from '../../time/timers.ts'
 import { inFile, type LoadedConfig, optionsOf } from '../config-file.ts'
+import { OWNER_FILE, OWNER_FOLDER } from '../owner-only.ts'
 import { DEV_FILE } from '../project-store.ts'
 import { alongside, besides, type TargetOptions, targetJobs } from '../target-jobs.ts'
 import { UsageError } from '../usage-error.ts'
@@ -110,7 +111,7 @@ async function elsewhere(options: EverytickOptions) {
 function makeFolder(path: string): void {
   const folder = dirname(path)
   const isOurs = folder === dirname(DEV_FILE) && !existsSync(folder)
-  mkdirSync(folder, { recursive: true })
+  mkdirSync(folder, { recursive: true, mode: OWNER_FOLDER })
   // Nobody means to commit a database.
-  if (isOurs) writeFileSync(join(folder, '.gitignore'), '*\n')
+  if (isOurs) writeFileSync(join(folder, '.gitignore'), '*\n', { mode: OWNER_FILE })
 }

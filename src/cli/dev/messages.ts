@@ -5,6 +5,8 @@ import type { TargetOptions } from '../target-jobs.ts'
 /** What the user's code is run with. */
 export interface DevSetting {
   readonly config: string | null
+  /** Whether `--no-config` was given. */
+  readonly noConfig: boolean
   readonly db: string | null
   /** Where the interface is reached from outside. */
   readonly url: string

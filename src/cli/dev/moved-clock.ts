@@ -1,6 +1,7 @@
 /** A clock that can be put ahead, and the file beside the database that remembers by how much: what was planned there must not lie in the future of the next start. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Clock, systemClock } from '../../time/clock.ts'
+import { OWNER_FILE } from '../owner-only.ts'
 
 export const movedClock = (aheadMs: number): Clock => ({
   now: () => systemClock.now() + aheadMs,
@@ -17,5 +18,5 @@ export function aheadOf(database: string): number {
 }
 
 export function putAhead(database: string, aheadMs: number): void {
-  if (database !== ':memory:') writeFileSync(fileOf(database), `${aheadMs}\n`)
+  if (database !== ':memory:') writeFileSync(fileOf(database), `${aheadMs}\n`, { mode: OWNER_FILE })
 }

@@ -69,6 +69,8 @@ export interface StoreHealth {
   readonly claimPlan: 'index' | 'scan' | null
   /** Whether sessions are shared with others by a pooler in transaction mode; null where that cannot be, or cannot be told. */
   readonly pooler: boolean | null
+  /** Files of the database that other users of this machine can open; none where the database is a server. */
+  readonly exposedFiles: readonly string[]
 }
 
 export interface UpkeepStore {

@@ -34,6 +34,7 @@ export function createHealth(connection: Connection, schema: string): () => Prom
       newestVersion: NEWEST_VERSION,
       claimPlan: await claimPlan(),
       pooler: await pooler(),
+      exposedFiles: [],
     }
   }
 }

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { EverytickError } from '../../errors.ts'
+import { createPrivateFile } from './private-file.ts'
 
 export type Value = string | number | null
 /** A row as the driver gives it: no prototype, so a column can have any name. */
@@ -27,6 +28,8 @@ interface Driver {
 /** Opens a database with the runtime's own SQLite; two different copies of SQLite in one process must not share a file. */
 export async function openDatabase(path: string): Promise<Database> {
   const { DatabaseSync } = builtIn() ?? (await packaged())
+  // SQLite itself would let everybody read a new file.
+  createPrivateFile(path)
   return new DatabaseSync(path)
 }
 

@@ -2,10 +2,14 @@
 import type { StoreHealth } from '../contract/upkeep.ts'
 import type { Connection } from './connection.ts'
 import { DUE_RUNS } from './grant.ts'
+import { exposedFiles } from './private-file.ts'
 import { NEWEST_VERSION, versionOf } from './schema.ts'
 
 const SIZE = `
   select page_count * page_size as bytes, sqlite_version() as version from pragma_page_count(), pragma_page_size()`
+
+/** Empty for a database in memory. */
+const FILE = `select file from pragma_database_list where name = 'main'`
 
 export async function health(connection: Connection): Promise<StoreHealth> {
   return connection.read(() => {
@@ -19,6 +23,7 @@ export async function health(connection: Connection): Promise<StoreHealth> {
       newestVersion: NEWEST_VERSION,
       claimPlan: claimPlanOf(connection),
       pooler: null,
+      exposedFiles: exposedFiles(connection.all<{ file: string }>(FILE)[0]?.file ?? ''),
     }
   })
 }

@@ -1,0 +1,8 @@
+/** The last gate for errors of the command line: credentials of an address, and passwords named as such, are not repeated, whatever their shape. */
+
+/** Up to the last `@` of the line: a password that nobody encoded may hold anything. */
+const CREDENTIALS = /([a-z][a-z0-9+.-]*:\/\/)[^\n]*@/gi
+const NAMED = /((?:pass(?:word|wd)?|pwd|secret|token)\s*=\s*)(?:'[^'\n]*'?|"[^"\n]*"?|[^\s&]+)/gi
+
+export const withoutPasswords = (text: string): string =>
+  text.replace(CREDENTIALS, '$1<credentials>@').replace(NAMED, '$1<password>')
