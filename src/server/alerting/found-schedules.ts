@@ -21,7 +21,7 @@ export async function findSchedules(look: Look, filter: ScheduleFilter, max = MA
   const found: Schedule[] = []
   let after: { readonly workspace: string; readonly key: string } | undefined
   for (let i = 0; i < MAX_LOOKS && found.length < max; i++) {
-    const page = await look.store.schedules.find(filter, { limit: max, ...(after ? { after } : {}) })
+    const page = await look.store.schedules.find(filter, { limit: max, omitPayload: true, ...(after ? { after } : {}) })
     found.push(...page.schedules)
     if (!page.next) break
     after = page.next
