@@ -67,6 +67,15 @@ export async function listed<Item>(
   return { items, hasMore: cursor !== undefined }
 }
 
+const LARGE = ['payload', 'result'] as const
+
+/** What a list leaves out unless it is asked for, of the fields that `--json id,payload` names. */
+export function includeOf(json: boolean | string | undefined, known: readonly string[] = LARGE): { include?: string } {
+  const fields = typeof json === 'string' ? json.split(',').map((field) => field.trim()) : []
+  const wanted = fields.filter((field) => known.includes(field))
+  return wanted.length === 0 ? {} : { include: [...new Set(wanted)].join(',') }
+}
+
 type Body = Readonly<Record<string, unknown>>
 
 /** One line: the body or bodies as REST answers them, or only the fields that `--json key,id` names. */

@@ -71,7 +71,7 @@ export function createFailurePause({ store, onFact }: FailurePauseOptions): Fail
     const last = await lastOf(run, count)
     if (last.length < count || last.some(({ state }) => state !== 'failed')) return null
     // Who resumes it gives it a new series: what failed before was what they looked into.
-    const resumed = (await history.revisions(run.schedule!.id)).findLast(({ kind }) => kind === 'resumed')
+    const resumed = (await history.definitions(run.schedule!.id)).findLast(({ kind }) => kind === 'resumed')
     return resumed && last.some(({ finishedAt }) => finishedAt! <= resumed.at) ? null : count
   }
 

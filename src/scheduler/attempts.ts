@@ -25,11 +25,14 @@ export function attemptsOf(run: Run, journal: readonly JournalEntry[]): AttemptE
   return last ? [...journal, last].sort((a, b) => a.at - b.at) : [...journal]
 }
 
+/** Whether the journal tells how the last attempt of the run ended. */
+export const endsAttempt = ({ fence }: Run, journal: readonly JournalEntry[]): boolean =>
+  journal.some((entry) => ENDED.has(entry.kind) && fenceOf(entry) === fence)
+
 /** Null when the row has none: nothing was claimed yet, or the journal tells how the last attempt ended. */
 function lastOf(run: Run, journal: readonly JournalEntry[]): AttemptEntry | null {
   const { id, state, attempt, fence, workerId, startedAt, finishedAt, error } = run
-  const isListed = journal.some((entry) => ENDED.has(entry.kind) && fenceOf(entry) === fence)
-  if (startedAt === null || isListed) return null
+  if (startedAt === null || endsAttempt(run, journal)) return null
   const about = { attempt, fence, workerId, startedAt: new Date(startedAt).toISOString() }
   const entry = { runId: id, scheduleId: run.schedule?.id ?? null }
   switch (state) {

@@ -43,7 +43,7 @@ export const isClean = ({ lost, doubled, unexplained }: Audited): boolean =>
 
 async function look(store: Store, schedule: Schedule, span: AuditSpan): Promise<Audited | 'unreadable'> {
   const { id, watermarkAt } = schedule
-  const known = readable(erasOf(schedule, await store.history.revisions(id), span.forgottenAt), schedule)
+  const known = readable(erasOf(schedule, await store.history.definitions(id), span.forgottenAt), schedule)
   if (!known) return 'unreadable'
   const { eras, timeline } = known
   const firstAt = Math.max(span.afterAt, eras.list[0]!.afterAt)

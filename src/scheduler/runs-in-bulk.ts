@@ -123,7 +123,11 @@ const readShared = ({ limit, dryRun }: WhichRuns): { limit: number; dryRun: bool
 /** From the newest to the oldest; what a page's runs become does not move those after it. */
 async function* pages(store: Store, filter: RunFilter): AsyncGenerator<Run[]> {
   for (let after: { readonly id: string } | undefined; ; ) {
-    const { runs, next } = await store.history.find(filter, { limit: PAGE, ...(after ? { after } : {}) })
+    const { runs, next } = await store.history.find(filter, {
+      limit: PAGE,
+      omit: ['payload', 'result'],
+      ...(after ? { after } : {}),
+    })
     if (runs.length > 0) yield runs
     if (next === null) return
     after = next

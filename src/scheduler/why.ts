@@ -41,7 +41,7 @@ export async function why(
   }
   const now = await store.now()
   const { historyMs, journalMs } = core.settings.retention
-  const known = readable(erasOf(schedule, await store.history.revisions(schedule.id), now - journalMs), schedule)
+  const known = readable(erasOf(schedule, await store.history.definitions(schedule.id), now - journalMs), schedule)
   if (!known) return unreadable(schedule, at)
   const slotAt = meantBy(known.timeline, at)
   const found = slotAt === null ? NOTHING : await factsOf(store, schedule, slotAt)
@@ -82,7 +82,7 @@ async function factsOf(store: Store, { id }: Schedule, slotAt: number): Promise<
     nonRun,
     before: nonRun?.reason === 'overlap' ? await store.history.run(nonRun.detail) : await runBefore(store, run),
     queue: run?.state === 'pending' ? await queueOf(store, run.queue) : null,
-    journal: run ? await store.history.journal({ runId: run.id }) : [],
+    journal: run ? await store.history.journalKinds(run.id) : [],
   }
 }
 
@@ -94,7 +94,7 @@ async function runBefore(store: Store, run: Run | null): Promise<Run | null> {
   if (run?.state !== 'pending' || run.gate === 'open') return null
   const { workspace, lane } = run
   for (const states of [['running'], ['pending']] as const) {
-    const live = await store.history.runs({ workspace, states }, { limit: MAX_LIVE })
+    const live = await store.history.runs({ workspace, states }, { limit: MAX_LIVE, omit: ['payload'] })
     const open = live.find((one) => one.lane === lane && one.gate === 'open')
     if (open) return open
   }

@@ -51,3 +51,7 @@ export const isIdPosition = (value: unknown): value is { readonly id: string } =
   const { id } = (value ?? {}) as { id?: unknown }
   return isId(id)
 }
+
+/** Cursors of entries that are only added. */
+export const isEntryPosition = (value: unknown): value is { readonly entry: number } =>
+  Number.isSafeInteger((value as { entry?: unknown } | null)?.entry)

@@ -117,7 +117,7 @@ async function herdFacts(store: Store, clock: Clock): Promise<NonNullable<Diagno
 }
 
 async function quarantinedOf({ schedules }: Store): Promise<NonNullable<DiagnosisFacts['quarantined']>> {
-  const found = await schedules.find({ quarantined: true }, { limit: SOME })
+  const found = await schedules.find({ quarantined: true }, { limit: SOME, omitPayload: true })
   return found.schedules.map(({ workspace, key, quarantine }) => ({ workspace, key, code: quarantine?.code ?? '' }))
 }
 

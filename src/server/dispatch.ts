@@ -12,6 +12,7 @@ import { holderOf, type OperationLimits } from './concurrency.ts'
 import { type Begun, begin } from './idempotency.ts'
 import type { KeptAnswer } from './idempotency-verdict.ts'
 import { refuseOtherTag } from './if-match.ts'
+import { jsonInTurns } from './in-turns.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { Operation } from './operation.ts'
 import { ruleOf, searchStepsOf } from './operation-rules.ts'
@@ -20,6 +21,8 @@ import { readPathParams } from './path-params.ts'
 import { callerOf, mayDo, type Principal } from './principal.ts'
 import { type Problem, problemOf, Refusal } from './problem.ts'
 import { type Asked, type Change, plain, type Reply, type Route } from './route.ts'
+import { shows } from './shown.ts'
+import { refuseUnreleased } from './shown-gate.ts'
 import type { Throttle } from './throttle.ts'
 import { validated } from './validate.ts'
 import type { WarningBody } from './warnings.ts'
@@ -81,7 +84,7 @@ export async function dispatch(parts: Parts, gates: Gates, { route, arrived }: D
     const reply = await limited(parts, gates, { route, asked })
     // Nobody reads the body of an answer to HEAD, and so nobody would ever end it.
     if (arrived.request.method === 'HEAD') await reply.raw?.body?.cancel()
-    return responseOf(reply, requestId)
+    return await responseOf(reply, requestId)
   } catch (error) {
     const sees = seesInside || isFleetKey(parts, arrived.request)
     const { problem, headers, isOurs } = problemOf(error, requestId, sees)
@@ -217,7 +220,8 @@ async function done(parts: Parts, route: Route, asked: Asked): Promise<Reply> {
   const begun = await begin(parts.core, { who: callerOf(principal), key, text, requestId, look })
   if ('status' in begun) {
     const { status, headers, body } = begun
-    return { status, body, headers: { ...headers, 'idempotency-replayed': 'true' }, change: 'none' }
+    await parts.jobs.refresh()
+    return { status, body: shows(parts).repeated(body), headers: { ...headers, 'idempotency-replayed': 'true' } }
   }
   return doneOnce(parts, { route, asked: { ...asked, newId: begun.newId, interrupted: begun.interrupted } }, begun)
 }
@@ -252,7 +256,9 @@ async function recorded(parts: Parts, route: Route, asked: Asked): Promise<Reply
 async function handled({ jobs }: Parts, { operation, handle }: Route, asked: Asked): Promise<Reply> {
   // Whatever shows a payload must know what of it is secret.
   if (operation.scope !== 'none' && !operation.withoutStore) await jobs.refresh()
-  const reply = withNotes(await handle(asked), asked.notes)
+  const made = await handle(asked)
+  refuseUnreleased(operation, made)
+  const reply = withNotes(made, asked.notes)
   if (operation.action !== undefined && reply.change === undefined)
     throw new Error(`${operation.id} did not say what it changed`)
   return reply
@@ -303,7 +309,7 @@ export const SAFETY: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 }
 
-function responseOf({ status, body, headers = {}, raw }: Reply, requestId: string): Response {
+async function responseOf({ status, body, headers = {}, raw }: Reply, requestId: string): Promise<Response> {
   if (raw) {
     for (const [name, value] of Object.entries({ ...SAFETY, 'x-request-id': requestId }))
       if (!raw.headers.has(name)) raw.headers.set(name, value)
@@ -311,7 +317,7 @@ function responseOf({ status, body, headers = {}, raw }: Reply, requestId: strin
   }
   const type = body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }
   const all = { ...SAFETY, 'x-request-id': requestId, ...type, ...headers }
-  return new Response(body === undefined ? null : JSON.stringify(body), { status, headers: all })
+  return new Response(body === undefined ? null : await jsonInTurns(body), { status, headers: all })
 }
 
 export function problemResponse(problem: Problem, headers: Readonly<Record<string, string>> = {}): Response {

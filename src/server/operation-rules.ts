@@ -12,7 +12,7 @@ export interface OperationRule {
   readonly scope: Operation['scope']
   readonly reach: Operation['reach']
   readonly cost: Cost
-  /** `payload`: its answers may hold payloads, results, errors or differences of them, which `shown.ts` redacts. */
+  /** `payload`: its answers may hold payloads, results, errors or differences of them, all released by `shown.ts`: `shown-gate.ts` stops others. */
   readonly shows: 'nothing' | 'payload'
   readonly quotas: readonly QuotaName[]
 }
@@ -126,7 +126,7 @@ export const OPERATION_RULES = {
   getChannel: { scope: 'admin', reach: 'workspace', cost: 'read', shows: 'nothing', quotas: [] },
   patchChannel: { scope: 'admin', reach: 'workspace', cost: 'write', shows: 'nothing', quotas: [] },
   deleteChannel: { scope: 'admin', reach: 'workspace', cost: 'write', shows: 'nothing', quotas: [] },
-  testChannel: { scope: 'admin', reach: 'workspace', cost: 'write', shows: 'nothing', quotas: [] },
+  testChannel: { scope: 'admin', reach: 'workspace', cost: 'write', shows: 'payload', quotas: [] },
   listKeys: { scope: 'admin', reach: 'fleet', cost: 'list', shows: 'nothing', quotas: [] },
   createKey: { scope: 'admin', reach: 'fleet', cost: 'write', shows: 'nothing', quotas: [] },
   getKey: { scope: 'admin', reach: 'fleet', cost: 'read', shows: 'nothing', quotas: [] },

@@ -3,18 +3,33 @@ import type { Json } from '../json.ts'
 
 export const REDACTED = '[redacted]'
 
-/** A path names fields from the outside in, such as `card.number` or `items.*.token`; `*` is every field or entry. */
+/**
+ * A path names fields from the outside in, such as `card.number` or `items.*.token`; `*` is every field or entry. Where the
+ * payload has another shape than the path expects, more is taken out rather than less: a list of objects where an object was
+ * expected is taken for several of them, and anything else that has no such fields is taken out whole.
+ */
 export function redacted(value: Json, paths: readonly string[]): Json {
   return paths.reduce<Json>((whole, path) => without(whole, path.split('.')), value)
 }
 
-function without(value: Json, [field, ...rest]: readonly string[]): Json {
+function without(value: Json, path: readonly string[]): Json {
+  const [field, ...rest] = path
   if (field === undefined) return REDACTED
-  if (typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object' || value === null) return value && REDACTED
   if (Array.isArray(value)) {
-    return value.map((each, i) => (field === '*' || field === String(i) ? without(each, rest) : each))
+    if (field === '*') return value.map((each) => without(each, rest))
+    if (/^\d+$/.test(field)) return value.map((each, i) => (field === String(i) ? without(each, rest) : each))
+    return value.every(isObject) ? value.map((each) => without(each, path)) : REDACTED
   }
   return Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [key, field === '*' || field === key ? without(each, rest) : each]),
+    Object.entries(value).map(([key, each]) => [key, field === '*' ? without(each, rest) : below(each, key, path)]),
   )
 }
+
+/** The name of a field may have dots of its own. */
+function below(value: Json, key: string, path: readonly string[]): Json {
+  const many = key.split('.').length
+  return path.slice(0, many).join('.') === key ? without(value, path.slice(many)) : value
+}
+
+const isObject = (value: Json): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,7 +1,8 @@
 /** Lists runs and ranges of occurrences that became none as one history, newest first; whose they are is decided by the caller. */
 import type { Run } from '../run/run.ts'
 import type { RunState } from '../run/state.ts'
-import type { HistoryStore, ListedNonRun, NonRunPlace, RunFilter } from '../store/contract/history.ts'
+import type { HistoryStore, ListedNonRun, NonRunPlace, RunContent, RunFilter } from '../store/contract/history.ts'
+import { PAGE_BYTES } from './contract/vocabulary.ts'
 import { isId } from './cursor.ts'
 import { type IdRange, startOf, within } from './id-range.ts'
 import { type MergedNext, mergedPage, type Source } from './merged-page.ts'
@@ -20,6 +21,8 @@ export interface HistoryAsked {
   readonly states: readonly RunState[] | undefined
   readonly limit: number
   readonly cursor: HistoryCursor | undefined
+  /** What is read of runs beside their other columns. */
+  readonly include: readonly RunContent[]
   readonly now: number
 }
 
@@ -28,10 +31,12 @@ export interface HistoryPage {
   readonly next: HistoryCursor | null
 }
 
+const CONTENT: readonly RunContent[] = ['payload', 'result']
 const NON_RUN_STATES = ['skipped', 'missed'] as const
 
 export async function historyPage(history: HistoryStore, asked: HistoryAsked): Promise<HistoryPage> {
-  const { filter, range, states, limit } = asked
+  const { filter, range, states, limit, include } = asked
+  const omit = CONTENT.filter((each) => !include.includes(each))
   const runStates = states?.filter((state) => !isNonRun(state))
   const nonRunStates = states?.filter(isNonRun)
   const { a: runsFrom, b: nonRunsFrom } = asked.cursor ?? {
@@ -41,7 +46,7 @@ export async function historyPage(history: HistoryStore, asked: HistoryAsked): P
   const [a, b] = await Promise.all([
     source<Run, RunPlace>(runsFrom, async (from) => {
       const { after } = startOf(range, from ?? undefined)
-      const page = { limit, ...(after === undefined ? {} : { after: { id: after } }) }
+      const page = { limit, maxBytes: PAGE_BYTES, omit, ...(after === undefined ? {} : { after: { id: after } }) }
       const { runs, next } = await history.find({ ...filter, ...(runStates ? { states: runStates } : {}) }, page)
       // Where the look ended below the range, all of the range was seen.
       return { items: within(runs, range), next: next && (within([next], range)[0] ?? null) }

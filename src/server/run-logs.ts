@@ -1,8 +1,11 @@
 /** Answers with what a run said: a JSON object a line, or as events that go on until the run has ended. */
 import type { Run } from '../run/run.ts'
 import type { LogLine } from '../store/contract/logs.ts'
+import { PAGE_BYTES } from './contract/vocabulary.ts'
+import { mapInTurns } from './in-turns.ts'
 import type { Parts } from './parts.ts'
 import type { Reply } from './route.ts'
+import { shownStream } from './shown.ts'
 
 export interface LogQuery {
   readonly after?: number | undefined
@@ -24,11 +27,11 @@ export async function logReply(parts: Parts, run: Run, query: LogQuery): Promise
   if (follow) {
     const from = /^\d{1,15}$/.test(lastEventId ?? '') ? Number(lastEventId) : after
     const stream = streamOf(parts, (pause) => lines(parts, run.id, { from, pause }))
-    return { status: 200, raw: new Response(stream, { headers: HEADERS }) }
+    return { status: 200, raw: shownStream(new Response(stream, { headers: HEADERS })) }
   }
-  const found = await (await parts.core.store()).logs.read(run.id, { after, limit })
-  const text = found.map((line) => `${JSON.stringify(body(line))}\n`).join('')
-  return { status: 200, raw: new Response(text, { headers: { 'content-type': 'application/x-ndjson' } }) }
+  const found = await (await parts.core.store()).logs.read(run.id, { after, limit, maxBytes: PAGE_BYTES })
+  const text = (await mapInTurns(found, (line) => `${JSON.stringify(body(line))}\n`)).join('')
+  return { status: 200, raw: shownStream(new Response(text, { headers: { 'content-type': 'application/x-ndjson' } })) }
 }
 
 interface Following {
@@ -49,13 +52,13 @@ async function* lines({ core }: Parts, runId: string, { from, pause }: Following
     ended = found === null || found.finishedAt !== null
     let page: LogLine[]
     do {
-      page = await store.logs.read(runId, { after, limit: DEFAULT_LINES })
+      page = await store.logs.read(runId, { after, limit: DEFAULT_LINES, maxBytes: PAGE_BYTES })
       if (page.length > 0) {
         yield page.map((line) => `id: ${line.seq}\nevent: log\ndata: ${JSON.stringify(body(line))}\n\n`).join('')
         saidAt = core.clock.elapsed()
       }
       after = page.at(-1)?.seq ?? after
-    } while (page.length === DEFAULT_LINES)
+    } while (page.length > 0)
     if (isLast && ended) {
       yield 'event: end\ndata: {}\n\n'
       return

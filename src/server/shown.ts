@@ -1,68 +1,132 @@
-/** What of schedules and runs is shown to whom: payloads, results and what targets kept only to those who may operate, and never what their job calls secret. */
+/** The one place that decides what of payloads, results, errors and differences is shown to whom; `shown-gate.ts` stops every answer that did not pass through it. */
 import type { Json } from '../json.ts'
+import type { Alert } from '../observe/alert.ts'
 import type { RunError } from '../run/run.ts'
+import type { Rehearsal } from '../scheduler/rehearsal.ts'
 import type { RevisionView } from '../scheduler/revisions.ts'
 import type { RunView } from '../scheduler/run-view.ts'
 import type { AttemptView } from '../scheduler/runs.ts'
 import type { ScheduleView } from '../scheduler/schedule-view.ts'
+import type { ScheduleWords } from '../scheduler/schedule-words.ts'
+import type { AuditEntry } from '../store/contract/audit-log.ts'
+import type { ListedNonRun, RunContent } from '../store/contract/history.ts'
 import type { Parts } from './parts.ts'
 import { mayDo, type Principal } from './principal.ts'
 import { REDACTED, redacted } from './redact.ts'
+import { release } from './shown-gate.ts'
 
-type Shown = Readonly<Record<string, unknown>>
+export type Shown = Readonly<Record<string, unknown>>
+
+/** What an answer has beside the fields that everybody sees; all of it when absent. */
+export type Content = RunContent
+export const ALL_CONTENT: readonly Content[] = ['payload', 'result']
+
+interface Viewer {
+  readonly principal: Principal
+  readonly include?: readonly Content[]
+}
 
 export interface Shows {
-  schedule(view: ScheduleView, principal: Principal): Shown
-  run(view: RunView, principal: Principal): Shown
+  /** `also`: fields of the answer that are not the schedule's. */
+  schedule(view: ScheduleView, viewer: Viewer, also?: object): Shown
+  run(view: RunView, viewer: Viewer): Shown
   /** Of the journal, or an attempt. */
-  entry(view: AttemptView, principal: Principal): Shown
-  revision(view: RevisionView, principal: Principal): Shown
-  /** For the audit log, which outlives everything. */
+  entry(view: AttemptView, viewer: Viewer): Shown
+  revision(view: RevisionView, viewer: Viewer): Shown
+  /** What storing a schedule would change; `job` is the job of its new definition. */
+  preview(found: Rehearsal, job: string, viewer: Viewer): Shown
+  /** What was changed, for the audit log, which outlives everything. */
   recorded(view: ScheduleView | null): Shown | null
+  /** An entry of the audit log, by what its job calls secret now. */
+  audited(entry: AuditEntry, viewer: Viewer): Shown
+  /** An answer that was stored for repetitions of its request, by what its job calls secret now. */
+  repeated(body: Json): Json
 }
 
 export function shows({ jobs }: Pick<Parts, 'jobs'>): Shows {
-  /** Of a job that no process has told of yet, everything may be secret. */
-  const payload = (value: Json, job: string, principal: Principal): { payload?: Json } => {
-    const paths = mayDo(principal.scope, 'operate') ? jobs.redactOf(job) : null
-    return paths === null ? {} : { payload: redacted(value, paths) }
-  }
-  const recorded = (value: Json, job: string): Json => {
+  /** Without what its job calls secret. Of a job that no process has published, everything may be secret. */
+  const veiled = (value: Json, job: string): Json => {
     const paths = jobs.redactOf(job)
     return paths === null ? value && REDACTED : redacted(value, paths)
   }
+  const payload = (value: Json, job: string, { principal, include = ALL_CONTENT }: Viewer): { payload?: Json } => {
+    const isShown = include.includes('payload') && mayDo(principal.scope, 'operate') && jobs.redactOf(job) !== null
+    return isShown ? { payload: veiled(value, job) } : {}
+  }
+  /** A definition, or a part of one, as JSON: `job` is meant where it names none. */
+  const definition = (value: Json, viewer: Viewer, job = ''): Json => {
+    if (!isObject(value) || !('payload' in value)) return value
+    const { payload: given = null, ...rest } = value
+    return { ...rest, ...payload(given, jobIn(value) ?? job, viewer) } as Json
+  }
 
   return {
-    schedule({ payload: given, ...view }, principal) {
-      return { ...view, ...payload(given, view.job, principal) }
+    schedule({ payload: given, ...view }, viewer, also) {
+      return release({ ...view, ...payload(given, view.job, viewer), ...also })
     },
-    run({ payload: given, result, error, ...view }, principal) {
+    run({ payload: given, result, error, ...view }, viewer) {
+      const { principal, include = ALL_CONTENT } = viewer
       const open = mayDo(principal.scope, 'operate')
-      const told = { error: open ? error : withoutDetail(error) }
-      return { kind: 'run', ...view, ...told, ...payload(given, view.job, principal), ...(open ? { result } : {}) }
+      return release({
+        ...{ kind: 'run', ...view, error: open ? error : withoutDetail(error) },
+        ...payload(given, view.job, viewer),
+        ...(open && include.includes('result') ? { result } : {}),
+      })
     },
-    entry({ data, ...view }, principal) {
-      return { ...view, data: mayDo(principal.scope, 'operate') ? data : veiled(data) }
+    entry({ data, ...view }, { principal, include = ALL_CONTENT }) {
+      const open = mayDo(principal.scope, 'operate')
+      return release({ ...view, data: open && include.includes('result') ? data : withoutResult(data, open) })
     },
-    revision({ before, after, changes, ...view }, principal) {
-      const veiled = (definition: Json): Json => {
-        if (typeof definition !== 'object' || definition === null || Array.isArray(definition)) return definition
-        const { payload: given, ...rest } = definition as { payload?: Json; job?: string }
-        return { ...rest, ...payload(given ?? null, rest.job ?? '', principal) } as Json
-      }
-      const told = changes.map((each) =>
-        /^payload(?:\.|$)/.test(each.field) ? { ...each, before: REDACTED, after: REDACTED } : each,
-      )
-      return { ...view, before: veiled(before), after: veiled(after), changes: told }
+    revision({ before, after, changes, ...view }, viewer) {
+      // The names of the fields of a payload say as much as its values.
+      const others = changes.filter(({ field }) => !/^payload(?:\.|$)/.test(field))
+      const payloadChange = { field: 'payload', before: REDACTED, after: REDACTED }
+      return release({
+        ...view,
+        before: definition(before, viewer),
+        after: definition(after, viewer),
+        changes: others.length === changes.length ? others : [...others, payloadChange],
+      })
+    },
+    preview({ workspace, key, action, nextFireAt, before, after, paused }, job, viewer) {
+      const words = (some: Partial<ScheduleWords> | undefined, of: string): Json =>
+        some === undefined ? null : definition(some as unknown as Json, viewer, of)
+      return release({
+        ...{ workspace, key, action, nextFireAt },
+        before: words(before, job),
+        after: words(after, job),
+        paused: paused ?? null,
+      })
     },
     recorded(view) {
       if (view === null) return null
       // When it last fired is no part of what was changed.
       const { lastFiredAt: _, ...kept } = view
-      return { ...kept, payload: recorded(view.payload, view.job) }
+      return release({ ...kept, payload: veiled(view.payload, view.job) })
+    },
+    audited({ before, after, ...entry }, { include = ALL_CONTENT }) {
+      const shown = (value: Json): Json => {
+        if (!isObject(value) || !('payload' in value)) return value
+        const { payload: given = null, ...rest } = value
+        return include.includes('payload') ? { ...rest, payload: veiled(given, jobIn(value) ?? '') } : rest
+      }
+      return release({ ...entry, at: new Date(entry.at), before: shown(before), after: shown(after) })
+    },
+    repeated(body) {
+      if (!isObject(body)) return body
+      if (!('payload' in body)) return release({ ...body })
+      const { payload: given = null, ...rest } = body
+      const job = jobIn(body) ?? ''
+      return release(jobs.redactOf(job) === null ? rest : { ...rest, payload: veiled(given, job) })
     },
   }
 }
+
+const isObject = (value: Json): value is { readonly [key: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const jobIn = ({ job }: { readonly [key: string]: Json }): string | undefined =>
+  typeof job === 'string' ? job : undefined
 
 /** What a target kept of an answer is as good as a result. */
 const withoutDetail = (error: RunError | null): RunError | null => {
@@ -72,11 +136,43 @@ const withoutDetail = (error: RunError | null): RunError | null => {
 }
 
 /** An entry tells how an attempt failed, or the whole verdict that came too late. */
-function veiled(data: Json): Json {
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) return data
+function withoutResult(data: Json, withDetail: boolean): Json {
+  if (!isObject(data)) return data
   const { error, verdict, ...rest } = data as { error?: RunError | null; verdict?: Json }
-  const shown = error === undefined ? rest : { ...rest, error: withoutDetail(error) }
+  const shown = error === undefined ? rest : { ...rest, error: withDetail ? error : withoutDetail(error) }
   if (verdict === undefined) return shown as unknown as Json
   const { result: _, ...kept } = verdict as { result?: Json }
-  return { ...shown, verdict: veiled(kept) } as unknown as Json
+  return { ...shown, verdict: withoutResult(kept, withDetail) } as unknown as Json
 }
+
+/** Occurrences that became no run have neither payload nor result; readers see the reason. */
+export const shownNonRun = (nonRun: ListedNonRun): Shown => {
+  const { workspace, job, queue, state, scheduleId, key, reason, detail, count, fromAt, toAt, recordedAt } = nonRun
+  return {
+    ...{ kind: 'non_run', workspace, job, queue, state, schedule: { id: scheduleId, key }, reason, detail, count },
+    ...{ from: new Date(fromAt), to: new Date(toAt), recordedAt: new Date(recordedAt) },
+  }
+}
+
+/** What holds the words of errors and nothing else of what is guarded: readers see the names and messages of errors. */
+export const shownWords = <Value extends object>(value: Value): Value => release(value)
+
+const dateOf = (at: number | null): Date | null => (at === null ? null : new Date(at))
+const actOf = (act: Alert['resolved']) => act && { by: act.by, at: new Date(act.at) }
+
+/** An alert about failures has the name and message of the last error among its values. */
+export const shownAlert = (alert: Alert): Shown => {
+  const { id, ruleId: rule, kind, severity, workspace, subject, title, values, state } = alert
+  return release({
+    ...{ id, rule, kind, severity, workspace: workspace === '' ? null : workspace, subject, title, values, state },
+    openedAt: new Date(alert.openedAt),
+    seenAt: new Date(alert.seenAt),
+    clearedAt: dateOf(alert.clearedAt),
+    acknowledged: actOf(alert.acknowledged),
+    resolved: actOf(alert.resolved),
+    mutedUntil: dateOf(alert.mutedUntil),
+  })
+}
+
+/** Log lines, which only those who may operate read, and events, which hold the words of errors. */
+export const shownStream = (response: Response): Response => release(response)

@@ -5,7 +5,7 @@ import type { HistoryStore, RunFilter, RunPage } from './contract/history.ts'
 export async function fullPage(find: HistoryStore['find'], filter: RunFilter, page: RunPage): Promise<Run[]> {
   const runs: Run[] = []
   for (let { after } = page; ; ) {
-    const found = await find(filter, { limit: page.limit - runs.length, ...(after ? { after } : {}) })
+    const found = await find(filter, { ...page, limit: page.limit - runs.length, ...(after ? { after } : {}) })
     runs.push(...found.runs)
     if (found.next === null || runs.length >= page.limit) return runs
     after = found.next

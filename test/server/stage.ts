@@ -61,7 +61,7 @@ export const JOBS = [
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-async function addressOf(store: StoreName): Promise<{ address: string; end: () => Promise<void> }> {
+export async function addressOf(store: StoreName): Promise<{ address: string; end: () => Promise<void> }> {
   if (store === 'postgres') {
     const database = await createReadyDatabase()
     return { address: database.url, end: () => database.drop() }

@@ -79,7 +79,8 @@ async function* stored(backend: Backend, path: string): AsyncGenerator<LogLine> 
       after = read.seq
       yield read
     }
-    isMore = page.length === PAGE
+    // A page may end early, with what fits into one answer.
+    isMore = page.length > 0
   }
 }
 

@@ -5,7 +5,7 @@ import { detailsText } from '../details.ts'
 import { type ErrorBody, errorLine, errorRows, firstLine } from '../error-text.ts'
 import { findId } from '../find-id.ts'
 import { RUNS } from '../kinds.ts'
-import { fieldsText, type ListOptions, limitOf, listed } from '../listing.ts'
+import { fieldsText, includeOf, type ListOptions, limitOf, listed } from '../listing.ts'
 import { jsonText, rowsText, type View } from '../print.ts'
 import { shortIds } from '../short-id.ts'
 import { shortCell, spanCell, timeCell } from '../time-cell.ts'
@@ -46,7 +46,8 @@ const MAX_ERROR = 50
 
 export async function listRuns(desk: Desk, words: readonly string[], options: ListOptions): Promise<string> {
   const { backend, io, view } = desk
-  const asked = { query: await runQuery(desk, words), limit: limitOf(options) }
+  const query = { ...(await runQuery(desk, words)), ...includeOf(options.json) }
+  const asked = { query, limit: limitOf(options) }
   const { items, hasMore } = await listed<RunBody | NonRunBody>(backend, '/runs', asked)
   if (hasMore) io.note('there are more: --limit says how many, --all shows them all\n')
   if (options.json) return fieldsText(items, options.json)
@@ -101,7 +102,7 @@ export async function getRun(
   const path = `/runs/${await findId(backend, RUNS, id)}`
   const run = await backend.ask<RunBody>('GET', path)
   if (json) return fieldsText(run, json)
-  const { data } = await backend.ask<{ data: readonly Entry[] }>('GET', `${path}/attempts`)
+  const { items: data } = await listed<Entry>(backend, `${path}/attempts`, { limit: Number.POSITIVE_INFINITY })
   // Into a pipe goes one thing only.
   const { error, ...fields } = run
   const details = detailsText(fields, view, error === null ? [] : errorRows(error))

@@ -3,7 +3,7 @@ import { systemClock } from '../../time/clock.ts'
 import type { Desk } from '../desk.ts'
 import { detailsText } from '../details.ts'
 import { distanceText } from '../instant-text.ts'
-import { fieldsText, type ListOptions, limitOf, listed } from '../listing.ts'
+import { fieldsText, includeOf, type ListOptions, limitOf, listed } from '../listing.ts'
 import { rowsText, type View } from '../print.ts'
 import { readWords, SCHEDULE_WORDS, scheduleQuery } from '../query-words.ts'
 import { readScheduleName, schedulePath } from '../schedule-name.ts'
@@ -35,7 +35,11 @@ export async function listSchedules(
   words: readonly string[],
   options: ListOptions,
 ): Promise<string> {
-  const query = { ...scheduleQuery(readWords(words, SCHEDULE_WORDS)), last: LOOKED_AT }
+  const query = {
+    ...scheduleQuery(readWords(words, SCHEDULE_WORDS)),
+    last: LOOKED_AT,
+    ...includeOf(options.json, ['payload']),
+  }
   const { items, hasMore } = await listed<ScheduleBody>(backend, '/schedules', { query, limit: limitOf(options) })
   if (hasMore) io.note('there are more: --limit says how many, --all shows them all\n')
   if (options.json) return fieldsText(items, options.json)

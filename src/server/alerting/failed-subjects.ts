@@ -69,7 +69,10 @@ async function jobSucceededAt(
   look: Look,
   { workspace, job }: Pick<Failed, 'workspace' | 'job'>,
 ): Promise<number | undefined> {
-  const { runs } = await look.store.history.find({ workspace, job, states: ['succeeded'] }, { limit: NEWEST })
+  const { runs } = await look.store.history.find(
+    { workspace, job, states: ['succeeded'] },
+    { limit: NEWEST, omit: ['payload', 'result'] },
+  )
   const ends = runs.flatMap(({ finishedAt }) => finishedAt ?? [])
   return ends.length === 0 ? undefined : Math.max(...ends)
 }

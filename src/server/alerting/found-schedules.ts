@@ -30,7 +30,11 @@ export async function findSchedules(look: Look, filter: ScheduleFilter): Promise
   const beganAt = after
   let [empty, isPastEnd] = [0, false]
   for (let i = 0; i < MAX_PAGES && empty < MAX_EMPTY && found.size < MAX_SCHEDULES; i++) {
-    const page = await look.store.schedules.find(filter, { limit: MAX_OF_ONE, ...(after ? { after } : {}) })
+    const page = await look.store.schedules.find(filter, {
+      limit: MAX_OF_ONE,
+      omitPayload: true,
+      ...(after ? { after } : {}),
+    })
     const before = found.size
     for (const each of page.schedules) found.set(each.id, each)
     empty = found.size === before ? empty + 1 : 0

@@ -1,7 +1,7 @@
 /** The audit log over HTTP: who changed what, and whether the chain of its hashes still holds. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
-import { AnyJson, component, Instant, PAGE, pageOf, StoredName } from './vocabulary.ts'
+import { AnyJson, component, Instant, PAGE, pageOf, queryInclude, StoredName } from './vocabulary.ts'
 
 const resource = 'audit'
 
@@ -30,7 +30,7 @@ export const listAudit = operation({
   resource,
   scope: 'admin',
   reach: 'workspace',
-  query: z.strictObject({ workspace: StoredName.optional(), ...PAGE }),
+  query: z.strictObject({ workspace: StoredName.optional(), include: queryInclude(['payload']), ...PAGE }),
   answers: { 200: { description: 'A page of entries.', schema: pageOf(Entry) } },
   refusals: ['CURSOR_INVALID'],
 })

@@ -14,6 +14,7 @@ import {
   Name,
   PAGE,
   pageOf,
+  queryInclude,
   queryInteger,
   queryList,
   StoredName,
@@ -24,6 +25,8 @@ import {
 const resource = 'runs'
 const byId = { params: ById, resource, reach: 'workspace', refusals: ['NOT_FOUND'] } as const
 const STATES = ['pending', 'running', 'succeeded', 'failed', 'cancelled', 'skipped', 'missed'] as const
+
+const INCLUDE = queryInclude(['payload', 'result'])
 
 const Failure = z.object({
   name: z.string(),
@@ -56,7 +59,7 @@ export const RunBody = component(
     timeout: z.string(),
     fence: z.int(),
     workerId: z.string().nullable(),
-    /** Absent for those who may only read; so is the result. */
+    /** Absent for those who may only read, and in lists unless include names it; so is the result. */
     payload: AnyJson.optional(),
     result: AnyJson.optional(),
     error: Failure.nullable(),
@@ -105,6 +108,7 @@ export const listRuns = operation({
       job: StoredName.optional(),
       queue: StoredName.optional(),
       status: queryList(STATES, STATUS_ALIASES).optional(),
+      include: INCLUDE,
       ...PAGE,
     }),
   ),
@@ -121,7 +125,7 @@ export const listExecutions = operation({
   scope: 'read',
   reach: 'workspace',
   params: ById,
-  query: z.strictObject({ status: queryList(STATES, STATUS_ALIASES).optional(), ...PAGE }),
+  query: z.strictObject({ status: queryList(STATES, STATUS_ALIASES).optional(), include: INCLUDE, ...PAGE }),
   answers: { 200: { description: 'A page of runs and ranges.', schema: Listed } },
   refusals: ['NOT_FOUND', 'CURSOR_INVALID'],
 })
@@ -174,13 +178,15 @@ export const listAttempts = operation({
   summary:
     'Every attempt of a run, oldest first, with what else happened to it: refused results, cancels, retries by hand.',
   scope: 'read',
+  query: z.strictObject({ include: queryInclude(['result']), ...PAGE }),
   answers: {
     200: {
       description:
-        'Attempts that another followed, with other entries of the journal, and the last attempt as it stands or ended.',
-      schema: z.object({ data: z.array(z.looseObject({ at: Instant, kind: z.string(), data: AnyJson })) }),
+        'Attempts that another followed, with other entries of the journal, and on the last page the last attempt as it stands or ended.',
+      schema: pageOf(z.looseObject({ at: Instant, kind: z.string(), data: AnyJson })),
     },
   },
+  refusals: ['NOT_FOUND', 'CURSOR_INVALID'],
 })
 
 export const readLogs = operation({

@@ -14,6 +14,7 @@ import {
   pageOf,
   plainText,
   queryBoolean,
+  queryInclude,
   queryInteger,
   StoredName,
   WARNED,
@@ -43,6 +44,7 @@ export const listSchedules = operation({
       health: z.enum(['overdue', 'quarantined', 'paused']).optional(),
       /** How many of the newest runs of each to tell. */
       last: queryInteger(1, 20).optional(),
+      include: queryInclude(['payload']),
       ...PAGE,
     }),
   ),
@@ -262,11 +264,12 @@ export const listRevisions = operation({
   path: '/schedules/{id}/revisions',
   summary: 'Every change of a schedule, oldest first: who, when, before and after.',
   scope: 'read',
+  query: z.strictObject({ include: queryInclude(['payload']), ...PAGE }),
   answers: {
     200: {
-      description: 'Revisions.',
-      schema: z.object({ data: z.array(z.looseObject({ revision: z.int(), at: Instant, by: z.string() })) }),
+      description: 'A page of revisions.',
+      schema: pageOf(z.looseObject({ revision: z.int(), at: Instant, by: z.string() })),
     },
   },
-  refusals: ['NOT_FOUND'],
+  refusals: ['NOT_FOUND', 'CURSOR_INVALID'],
 })

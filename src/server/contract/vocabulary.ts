@@ -129,6 +129,28 @@ export const PAGE = {
   cursor: z.string().min(1).max(2000).optional(),
 }
 export const DEFAULT_LIMIT = 50
+/** A page ends before the stored content of its items exceeds this; it has one item at least. */
+export const PAGE_BYTES = 512 * 1024
+
+/** What may be large, and is in the items of a list only when it is asked for. */
+export const queryInclude = <const Words extends readonly ['payload' | 'result', ...string[]]>(words: Words) =>
+  documented(
+    z
+      .string()
+      .max(100)
+      .transform((text) => text.split(','))
+      .pipe(
+        z
+          .array(z.enum(words, `is not known here: write ${words.join(',')}, or leave it out`))
+          .min(1)
+          .max(words.length),
+      ),
+    {
+      type: 'array',
+      items: { type: 'string', enum: [...words] },
+      description: 'what is left out of the items of a list unless it is named here',
+    },
+  ).optional()
 
 const Warning = component('Warning', z.object({ code: z.string(), at: Instant.nullable(), text: z.string() }))
 export const Warnings = z.array(Warning)

@@ -31,7 +31,7 @@ const AUDIT: FeedEntry = {
 const journal = (entry: 'lost' | 'quarantined'): FeedEntry => ({
   ...{ ...happened, kind: 'journal', entry, runId: 'r', scheduleId: 's', data: {} },
 })
-const alert: FeedEntry = { ...happened, kind: 'alert', alertId: 'x', state: 'open', data: {} }
+const alert: FeedEntry = { ...happened, kind: 'alert', alertId: 'x', state: 'open' }
 const by = (scope: Scope, workspace: string | null = null) => ({ name: 'n', scope, workspace, keyId: null })
 const ALL = { types: [], scheduleId: null }
 

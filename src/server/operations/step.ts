@@ -41,7 +41,7 @@ export function step(place: Place, state: BulkState): Promise<StepAnswer> {
 
 async function stepSchedules(place: Place, state: BulkState): Promise<StepAnswer> {
   const after = state.after as { readonly workspace: string; readonly key: string } | null
-  const page = { limit: PAGE, ...(after ? { after } : {}) }
+  const page = { limit: PAGE, omitPayload: true, ...(after ? { after } : {}) }
   const { schedules, next } = await place.store.schedules.find(filterOf(place, state), page)
   const { upTo, ...done } = await each(schedules, place, (some) =>
     Promise.all(some.map((one) => answered(`${one.workspace}/${one.key}`, () => actOn(place, state, one)))),
@@ -82,7 +82,7 @@ async function stepRuns(place: Place, state: BulkState, states: readonly Run['st
   const after = state.after as { readonly id: string } | null
   const runs = await store.history.runs(
     { ...filterOf(place, state), states },
-    { limit: PAGE, ...(after ? { after } : {}) },
+    { limit: PAGE, omit: ['payload', 'result'], ...(after ? { after } : {}) },
   )
   const cancel = ({ id }: Run): Promise<Answered> =>
     answered(id, async () => (await place.app.runs.cancel(id, { by: state.by })) !== 'finished')

@@ -12,25 +12,10 @@ import type { Parts } from '../parts.ts'
 import { type Principal, sees, visible } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
 import { ok, type Reply, type Route, route } from '../route.ts'
+import { shownAlert } from '../shown.ts'
 
 /** Longer than that is switching the rule off. */
 const MAX_MUTE_MS = 366 * 86_400_000
-
-const dateOf = (at: number | null): Date | null => (at === null ? null : new Date(at))
-const actOf = (act: Alert['resolved']) => act && { by: act.by, at: new Date(act.at) }
-
-const alertBody = (alert: Alert): Readonly<Record<string, unknown>> => {
-  const { id, ruleId: rule, kind, severity, workspace, subject, title, values, state } = alert
-  return {
-    ...{ id, rule, kind, severity, workspace: workspace === '' ? null : workspace, subject, title, values, state },
-    openedAt: new Date(alert.openedAt),
-    seenAt: new Date(alert.seenAt),
-    clearedAt: dateOf(alert.clearedAt),
-    acknowledged: actOf(alert.acknowledged),
-    resolved: actOf(alert.resolved),
-    mutedUntil: dateOf(alert.mutedUntil),
-  }
-}
 
 export function alertRoutes({ core }: Pick<Parts, 'core'>): readonly Route[] {
   const known = async (principal: Principal, id: string): Promise<Alert> => {
@@ -49,12 +34,12 @@ export function alertRoutes({ core }: Pick<Parts, 'core'>): readonly Route[] {
     if (change === undefined) throw notFound(`alert ${id}`)
     if (change === null) {
       if (seen.state === 'resolved') throw new Refusal('NOT_ACCEPTABLE_STATE', 'the alert is resolved')
-      return { ...ok(alertBody(await known(principal, id))), change: 'none' }
+      return { ...ok(shownAlert(await known(principal, id))), change: 'none' }
     }
     const { before, after } = change
     const target = `alert ${id}`
-    const record = { workspace: before.workspace, target, before: alertBody(before), after: alertBody(after.alert) }
-    return { ...ok(alertBody(after.alert)), change: record }
+    const record = { workspace: before.workspace, target, before: shownAlert(before), after: shownAlert(after.alert) }
+    return { ...ok(shownAlert(after.alert)), change: record }
   }
 
   return [
@@ -64,9 +49,9 @@ export function alertRoutes({ core }: Pick<Parts, 'core'>): readonly Route[] {
       const { documents } = await core.store()
       const list = (bounds: { limit: number; after?: string }) => documents.list('alert', { ...filter, ...bounds })
       const { rows, page } = await listPage({ list }, { ...wanted, limit })
-      return ok({ data: rows.map((each) => alertBody(alertOf(each).alert)), page })
+      return ok({ data: rows.map((each) => shownAlert(alertOf(each).alert)), page })
     }),
-    route(contract.getAlert, async ({ params, principal }) => ok(alertBody(await known(principal, params.id)))),
+    route(contract.getAlert, async ({ params, principal }) => ok(shownAlert(await known(principal, params.id)))),
     route(contract.acknowledgeAlert, async ({ params, principal }) => {
       const act = { by: principal.name, at: await (await core.store()).now() }
       return moved({ principal, id: params.id }, (alert) => acknowledged(alert, act))
@@ -81,7 +66,7 @@ export function alertRoutes({ core }: Pick<Parts, 'core'>): readonly Route[] {
       const now = await store.now()
       const before = await known(principal, params.id)
       // Twice is once.
-      if (before.state === 'resolved') return { ...ok(alertBody(before)), change: 'none' }
+      if (before.state === 'resolved') return { ...ok(shownAlert(before)), change: 'none' }
       const reply = await moved({ principal, id: params.id }, (alert) =>
         resolved(alert, { by: principal.name, at: now }),
       )

@@ -1,28 +1,34 @@
 /** Shows the audit log and checks its chain; what is written to it is decided by `dispatch.ts`. */
 import { brokenAt, isHashOf, NO_HASH } from '../../observe/audit-chain.ts'
-import type { AuditEntry } from '../../store/contract/audit-log.ts'
 import * as contract from '../contract/audit.ts'
-import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
-import { fromCursor, pageOf } from '../cursor.ts'
+import { DEFAULT_LIMIT, PAGE_BYTES } from '../contract/vocabulary.ts'
+import { fromCursor, toCursor } from '../cursor.ts'
+import { mapInTurns } from '../in-turns.ts'
 import type { Parts } from '../parts.ts'
 import { visible } from '../principal.ts'
 import { ok, type Route, route } from '../route.ts'
+import { shows } from '../shown.ts'
 
 const PAGE = 1000
 
-export function auditRoutes({ core }: Parts): readonly Route[] {
+export function auditRoutes(parts: Parts): readonly Route[] {
+  const { core } = parts
+  const shown = shows(parts)
+
   return [
     route(contract.listAudit, async ({ query, principal }) => {
-      const { limit = DEFAULT_LIMIT, cursor } = query
+      const { limit = DEFAULT_LIMIT, cursor, include = [] } = query
       const before = fromCursor(cursor, isSeq)
       const { auditLog } = await core.store()
-      const found = await auditLog.list({
+      const { entries, hasMore } = await auditLog.page({
         ...visible(principal, query.workspace),
-        limit: limit + 1,
+        ...{ limit, maxBytes: PAGE_BYTES },
         ...(before ? { before: before.seq } : {}),
       })
-      const item = (entry: AuditEntry) => ({ ...entry, at: new Date(entry.at) })
-      return ok(pageOf(found, limit, { item, position: ({ seq }) => ({ seq }) }))
+      const last = entries.at(-1)
+      const next = hasMore && last ? toCursor({ seq: last.seq }) : null
+      const data = await mapInTurns(entries, (entry) => shown.audited(entry, { principal, include }))
+      return ok({ data, page: { next, hasMore } })
     }),
     route(contract.getAuditHead, async () => {
       const { auditLog } = await core.store()

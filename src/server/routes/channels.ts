@@ -24,6 +24,7 @@ import type { Parts } from '../parts.ts'
 import { type Principal, sees, visible } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
 import { ok, type Route, route } from '../route.ts'
+import { shownWords } from '../shown.ts'
 import { placeOf } from './alert-rules.ts'
 
 const shownChannel = ({ id, workspace, name, enabled, config }: Channel): Readonly<Record<string, unknown>> => ({
@@ -125,7 +126,7 @@ export function channelRoutes({ core, settings }: Pick<Parts, 'core' | 'settings
       const channel = channelOf(await known(principal, params.id))
       const id = `test.${core.newId()}`
       const delivery = await senderOf(channel, voice)({ id, messages: [testMessage(channel, id, core.clock.now())] })
-      const answer = { delivered: delivery.ok, error: delivery.ok ? null : delivery.error }
+      const answer = shownWords({ delivered: delivery.ok, error: delivery.ok ? null : delivery.error })
       return { ...ok(answer), change: changeOf(channel, { after: answer }) }
     }),
   ]

@@ -6,6 +6,7 @@ import { createTail } from '../events/tail.ts'
 import type { Parts } from '../parts.ts'
 import { Refusal } from '../problem.ts'
 import { type Route, route } from '../route.ts'
+import { shownStream } from '../shown.ts'
 
 const HEADERS = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }
 
@@ -30,7 +31,7 @@ export function eventRoutes(parts: Parts): readonly Route[] {
         tail.join(follower, lastEventId === '' ? null : lastEventId).catch(() => follower.close())
         return follower
       })
-      return { status: 200, raw: new Response(stream, { headers: HEADERS }) }
+      return { status: 200, raw: shownStream(new Response(stream, { headers: HEADERS })) }
     }),
   ]
 }

@@ -2,17 +2,21 @@
 import * as contract from '../contract/openapi.ts'
 import { openApiDocument } from '../openapi.ts'
 import type { Parts } from '../parts.ts'
-import { ok, type Route, route } from '../route.ts'
+import { type Route, route } from '../route.ts'
 import { ownVersion } from '../version.ts'
 
 export function openApiRoutes({ settings }: Parts, others: readonly Route[]): readonly Route[] {
   const own = settings.publicDocs ? ({ ...contract.openApi, scope: 'none' } as const) : contract.openApi
-  let made: Readonly<Record<string, unknown>> | null = null
+  let made: string | null = null
   return [
     route(own, async ({ base }) => {
       const operations = [...others.map(({ operation }) => operation), own]
-      made ??= openApiDocument(operations, { version: ownVersion(), base })
-      return ok(made)
+      made ??= JSON.stringify(openApiDocument(operations, { version: ownVersion(), base }))
+      // A text, since the document speaks of payloads and has none.
+      return {
+        status: 200,
+        raw: new Response(made, { headers: { 'content-type': 'application/json; charset=utf-8' } }),
+      }
     }),
   ]
 }

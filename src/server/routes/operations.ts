@@ -3,15 +3,19 @@ import type { Document } from '../../store/contract/documents.ts'
 import * as contract from '../contract/operations.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
 import { listPage } from '../list-page.ts'
-import { begun, bulkBody, nextOf, stateOf } from '../operations/bulk.ts'
+import { begun, bulkBody as bodyOf, nextOf, stateOf } from '../operations/bulk.ts'
 import type { Parts } from '../parts.ts'
 import { type Principal, sees, visible } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
 import { ok, type Route, route } from '../route.ts'
 import { runningWork } from '../running-work.ts'
+import { shownWords } from '../shown.ts'
 
 /** Of one workspace: each running operation gets a step in turn, whosever it is. */
 const MAX_RUNNING = 10
+
+/** Its failures are the words of errors. */
+const bulkBody = (document: Document) => shownWords(bodyOf(document))
 
 export function operationRoutes({ core }: Parts): readonly Route[] {
   const documents = async () => (await core.store()).documents

@@ -1,34 +1,21 @@
 /** Says what storing schedules would change, by the scheduler's own comparison; whose they are decides first. */
 import { readSchedule, type ScheduleOptions } from '../../schedule-definition.ts'
-import { type Rehearsal, rehearse } from '../../scheduler/rehearsal.ts'
-import type { ScheduleWords } from '../../scheduler/schedule-words.ts'
+import { rehearse } from '../../scheduler/rehearsal.ts'
 import * as contract from '../contract/rehearse.ts'
 import type { Parts } from '../parts.ts'
 import { home } from '../principal.ts'
-import { redacted } from '../redact.ts'
 import { ok, type Route, route } from '../route.ts'
+import { shows } from '../shown.ts'
 
-export function rehearseRoutes({ core }: Parts): readonly Route[] {
-  /** Without what its job calls secret, as everywhere. */
-  const veiled = (words: Partial<ScheduleWords> | undefined, job: string): Partial<ScheduleWords> | null => {
-    if (words === undefined) return null
-    const paths = core.settings.ownJobs.get(job)?.redact ?? []
-    return words.payload === undefined ? words : { ...words, payload: redacted(words.payload, paths) }
-  }
-  const bodyOf = ({ workspace, key, action, nextFireAt, before, after, paused }: Rehearsal, job: string) => ({
-    ...{ workspace, key, action, nextFireAt },
-    before: veiled(before, before?.job ?? job),
-    after: veiled(after, job),
-    paused: paused ?? null,
-  })
-
+export function rehearseRoutes(parts: Parts): readonly Route[] {
+  const shown = shows(parts)
   return [
     route(contract.rehearseSchedules, async ({ body, principal }) => {
       const declared = body.schedules.map((each) =>
         readSchedule({ ...each, workspace: home(principal, each.workspace) } as unknown as ScheduleOptions),
       )
-      const found = await rehearse(core, declared)
-      return ok({ data: found.map((each, i) => bodyOf(each, body.schedules[i]!.job)) })
+      const found = await rehearse(parts.core, declared)
+      return ok({ data: found.map((each, i) => shown.preview(each, body.schedules[i]!.job, { principal })) })
     }),
   ]
 }

@@ -3,17 +3,19 @@ import { EverytickError } from '../../errors.ts'
 import type { Run } from '../../run/run.ts'
 import type { RunState } from '../../run/state.ts'
 import { jobOf } from '../../schedule-definition.ts'
+import { attemptsOf, endsAttempt } from '../../scheduler/attempts.ts'
 import { type AttemptName, completeRun, readCompletion } from '../../scheduler/complete.ts'
 import { enqueue } from '../../scheduler/enqueue.ts'
 import { runView } from '../../scheduler/run-view.ts'
-import type { ListedNonRun, RunFilter } from '../../store/contract/history.ts'
+import type { RunFilter } from '../../store/contract/history.ts'
 import type { Store } from '../../store/contract/store.ts'
 import * as contract from '../contract/runs.ts'
-import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
-import { fromCursor, toCursor } from '../cursor.ts'
+import { DEFAULT_LIMIT, PAGE_BYTES } from '../contract/vocabulary.ts'
+import { fromCursor, isEntryPosition, toCursor } from '../cursor.ts'
 import { defined } from '../defined.ts'
 import type { IdRange } from '../id-range.ts'
 import { idempotencyId, outcomeUnknown } from '../idempotency.ts'
+import { mapInTurns } from '../in-turns.ts'
 import { jobWarnings } from '../job-warning.ts'
 import type { Parts } from '../parts.ts'
 import { callerOf, home, type Principal, sees, visible } from '../principal.ts'
@@ -21,13 +23,14 @@ import { notFound, Refusal } from '../problem.ts'
 import { ok, type Reply, type Route, route } from '../route.ts'
 import { historyPage, isHistoryCursor } from '../run-lists.ts'
 import { logReply } from '../run-logs.ts'
-import { shows } from '../shown.ts'
+import { type Content, shownNonRun, shows } from '../shown.ts'
 
 interface Asking {
   readonly status?: readonly RunState[] | undefined
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
   readonly id?: IdRange | undefined
+  readonly include?: readonly Content[] | undefined
 }
 
 export function runRoutes(parts: Parts): readonly Route[] {
@@ -40,12 +43,14 @@ export function runRoutes(parts: Parts): readonly Route[] {
     throw notFound(`run ${id}`)
   }
   const listed = async (principal: Principal, filter: RunFilter, asking: Asking): Promise<Reply> => {
-    const { id: range, status, limit = DEFAULT_LIMIT, cursor: text } = asking
+    const { id: range, status, limit = DEFAULT_LIMIT, cursor: text, include = [] } = asking
     const cursor = fromCursor(text, isHistoryCursor)
     const store = await core.store()
-    const asked = { filter, range, states: status, limit, cursor, now: await store.now() }
+    const asked = { filter, range, states: status, limit, cursor, include, now: await store.now() }
     const { items, next } = await historyPage(store.history, asked)
-    const data = items.map((item) => ('a' in item ? shown.run(runView(item.a), principal) : nonRunBody(item.b)))
+    const data = await mapInTurns(items, (item) =>
+      'a' in item ? shown.run(runView(item.a), { principal, include }) : shownNonRun(item.b),
+    )
     return ok({ data, page: { next: next && toCursor(next), hasMore: next !== null } })
   }
   /** The run after a change; what it said and answered is not for the audit log. */
@@ -54,13 +59,13 @@ export function runRoutes(parts: Parts): readonly Route[] {
     const { id, workspace } = run
     return {
       status: 200,
-      body: shown.run(runView(run), principal),
+      body: shown.run(runView(run), { principal }),
       change: { workspace, target: `run ${id}`, before: brief(before), after: { ...brief(run), ...also } },
     }
   }
 
   const wasRetried = async (runId: string, sinceAt: number): Promise<boolean> => {
-    const entries = await (await core.store()).history.journal({ runId })
+    const entries = await (await core.store()).history.journalKinds(runId)
     return entries.some(({ kind, at }) => kind === 'redriven' && at >= sinceAt)
   }
 
@@ -97,11 +102,24 @@ export function runRoutes(parts: Parts): readonly Route[] {
       }
     }),
     route(contract.getRun, async ({ params, principal }) =>
-      ok(shown.run(runView(await known(principal, params.id)), principal)),
+      ok(shown.run(runView(await known(principal, params.id)), { principal })),
     ),
-    route(contract.listAttempts, async ({ params, principal }) => {
-      const { id } = await known(principal, params.id)
-      return ok({ data: (await app.runs.attempts(id)).map((entry) => shown.entry(entry, principal)) })
+    route(contract.listAttempts, async ({ params, query, principal }) => {
+      // First the run: what happens meanwhile is then in the journal too.
+      const run = await known(principal, params.id)
+      const { limit = DEFAULT_LIMIT, include = [] } = query
+      const from = fromCursor(query.cursor, isAttemptPosition)
+      const { history } = await core.store()
+      const page = { limit, maxBytes: PAGE_BYTES, ...(from ? { after: from.entry } : {}) }
+      const { entries, next } = await history.journalPage(run.id, page)
+      // The last attempt is on the last page, unless an entry of any page has told how it ended.
+      const isTold = from?.told === run.fence || endsAttempt(run, entries)
+      const attempts = next !== null || isTold ? entries : attemptsOf(run, entries)
+      const data = await mapInTurns(attempts, (entry) =>
+        shown.entry({ ...entry, at: new Date(entry.at) }, { principal, include }),
+      )
+      const cursor = next === null ? null : toCursor({ entry: next, told: isTold ? run.fence : 0 })
+      return ok({ data, page: { next: cursor, hasMore: next !== null } })
     }),
     route(contract.readLogs, async ({ params, query, principal, request }) => {
       const run = await known(principal, params.id)
@@ -144,20 +162,21 @@ export function runRoutes(parts: Parts): readonly Route[] {
   ]
 }
 
-/** Whose a schedule is, or was: its history outlives it. */
-async function workspaceOf({ schedules, history }: Store, id: string): Promise<string | null> {
-  const owner = (await schedules.byId(id)) ?? (await history.revisions(id)).at(-1)
-  if (owner) return owner.workspace
-  const [run] = await history.runs({ scheduleId: id }, { limit: 1 })
-  return run?.workspace ?? null
+interface AttemptPosition {
+  readonly entry: number
+  /** The fence of the attempt of which a page has told how it ended, or 0. */
+  readonly told: number
 }
 
-const nonRunBody = (nonRun: ListedNonRun): object => {
-  const { workspace, job, queue, state, scheduleId, key, reason, detail, count, fromAt, toAt, recordedAt } = nonRun
-  return {
-    ...{ kind: 'non_run', workspace, job, queue, state, schedule: { id: scheduleId, key }, reason, detail, count },
-    ...{ from: new Date(fromAt), to: new Date(toAt), recordedAt: new Date(recordedAt) },
-  }
+const isAttemptPosition = (value: unknown): value is AttemptPosition =>
+  isEntryPosition(value) && Number.isSafeInteger((value as { told?: unknown }).told)
+
+/** Whose a schedule is, or was: its history outlives it. */
+async function workspaceOf({ schedules, history }: Store, id: string): Promise<string | null> {
+  const owner = (await schedules.byId(id)) ?? (await history.revisionPage(id, { limit: 1, maxBytes: 1 })).revisions[0]
+  if (owner) return owner.workspace
+  const [run] = await history.runs({ scheduleId: id }, { limit: 1, omit: ['payload', 'result'] })
+  return run?.workspace ?? null
 }
 
 const brief = ({ job, state, attempt, fence, cancelRequested }: Run) => ({

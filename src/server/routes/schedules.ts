@@ -12,11 +12,12 @@ import { scheduleView, viewOf, viewsOf } from '../../scheduler/schedule-view.ts'
 import { createSchedules } from '../../scheduler/schedules.ts'
 import type { ScheduleFilter } from '../../store/contract/schedules.ts'
 import * as contract from '../contract/schedules.ts'
-import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
-import { fromCursor, toCursor } from '../cursor.ts'
+import { DEFAULT_LIMIT, PAGE_BYTES } from '../contract/vocabulary.ts'
+import { fromCursor, isEntryPosition, toCursor } from '../cursor.ts'
 import { defined } from '../defined.ts'
 import { idempotencyId } from '../idempotency.ts'
 import { matches, refuseAnyTag, wantedTags } from '../if-match.ts'
+import { mapInTurns } from '../in-turns.ts'
 import { jobWarnings } from '../job-warning.ts'
 import { madeOnce } from '../made-once.ts'
 import type { Parts } from '../parts.ts'
@@ -24,7 +25,7 @@ import { callerOf, home, type Principal, sees, visible } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
 import { type Asked, ok, type Reply, type Route, route } from '../route.ts'
 import { runningWork } from '../running-work.ts'
-import { shows } from '../shown.ts'
+import { shownWords, shows } from '../shown.ts'
 import { type WarningBody, warningsOf } from '../warnings.ts'
 
 const GUESSED_FROM = 200
@@ -47,7 +48,8 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
   /** With a guess among the first keys of the workspace, as many as one short look has. */
   const noSuchSchedule = async (principal: Principal, { workspace, key }: Position): Promise<Refusal> => {
     const { schedules } = await core.store()
-    const found = sees(principal, workspace) ? await schedules.find({ workspace }, { limit: GUESSED_FROM }) : null
+    const page = { limit: GUESSED_FROM, maxBytes: PAGE_BYTES, omitPayload: true }
+    const found = sees(principal, workspace) ? await schedules.find({ workspace }, page) : null
     const near = didYouMean(key, found?.schedules.map((each) => each.key) ?? [])
     return notFound(`schedule "${key}"`, near === undefined ? {} : { hint: `did you mean "${near}"?` })
   }
@@ -81,14 +83,13 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
     const { workspace, revision } = schedule
     return {
       status,
-      body: {
-        ...shown.schedule(view, asked.principal),
+      body: shown.schedule(view, asked, {
         warnings: [
           ...(await jobWarnings(parts, schedule.job)),
           ...warningsOf(schedule, now),
           ...pauseKept(schedule, wanted),
         ],
-      },
+      }),
       headers: { etag: `"${revision}"`, ...(status === 201 ? { location: `${asked.base}/schedules/${id}` } : {}) },
       change:
         JSON.stringify([before?.revision, before?.pause]) === JSON.stringify([revision, schedule.pause])
@@ -105,9 +106,10 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
   return [
     route(contract.listSchedules, async ({ query, principal }) => {
       const store = await core.store()
-      const { limit = DEFAULT_LIMIT, cursor, last } = query
+      const { limit = DEFAULT_LIMIT, cursor, last, include = [] } = query
       const after = fromCursor(cursor, isPosition)
-      const page = { limit, ...(after ? { after } : {}) }
+      const omitPayload = !include.includes('payload')
+      const page = { limit, maxBytes: PAGE_BYTES, omitPayload, ...(after ? { after } : {}) }
       const { schedules, next } = await store.schedules.find(filterOf(query, principal), page)
       const views = await viewsOf(store, schedules)
       const latest = last
@@ -116,17 +118,15 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
             last,
           )
         : null
-      const data = schedules.map((schedule, i) => ({
-        ...shown.schedule(views[i]!, principal),
-        ...(latest
-          ? {
-              last: (latest.get(schedule.id) ?? []).map(({ id, state, scheduledAt }) => ({
-                ...{ id, state },
-                scheduledAt: new Date(scheduledAt),
-              })),
-            }
-          : {}),
-      }))
+      const lastOf = (id: string) => ({
+        last: (latest?.get(id) ?? []).map(({ id, state, scheduledAt }) => ({
+          ...{ id, state },
+          scheduledAt: new Date(scheduledAt),
+        })),
+      })
+      const data = await mapInTurns(schedules, ({ id }, i) =>
+        shown.schedule(views[i]!, { principal, include }, latest ? lastOf(id) : {}),
+      )
       return ok({ data, page: { next: next && toCursor(next), hasMore: next !== null } })
     }),
     route(contract.createSchedule, async ({ body, principal, request, base, newId, interrupted }) => {
@@ -156,11 +156,11 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
         ? await (await core.store()).schedules.get(params.workspace, params.key)
         : null
       if (!found) throw await noSuchSchedule(principal, params)
-      return ok(shown.schedule(await view(found), principal), { etag: `"${found.revision}"` })
+      return ok(shown.schedule(await view(found), { principal }), { etag: `"${found.revision}"` })
     }),
     route(contract.getSchedule, async ({ params, principal }) => {
       const found = await known(principal, params.id)
-      return ok(shown.schedule(await view(found), principal), { etag: `"${found.revision}"` })
+      return ok(shown.schedule(await view(found), { principal }), { etag: `"${found.revision}"` })
     }),
     route(contract.patchSchedule, async ({ params, body, principal, request, base }) => {
       const before = await known(principal, params.id)
@@ -250,15 +250,19 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
     }),
     route(contract.whySchedule, async ({ params, query, principal }) => {
       const { workspace, key } = await known(principal, params.id)
-      return ok(await app.schedules.why(workspace, key, query.at))
+      return ok(shownWords(await app.schedules.why(workspace, key, query.at)))
     }),
-    route(contract.listRevisions, async ({ params, principal }) => {
+    route(contract.listRevisions, async ({ params, query, principal }) => {
       const { schedules, history } = await core.store()
+      const { limit = DEFAULT_LIMIT, include = [] } = query
+      const after = fromCursor(query.cursor, isEntryPosition)
+      const page = { limit, maxBytes: PAGE_BYTES, ...(after ? { after: after.entry } : {}) }
+      const { revisions, next } = await history.revisionPage(params.id, page)
       // They outlive the schedule.
-      const revisions = await history.revisions(params.id)
-      const owner = (await schedules.byId(params.id)) ?? revisions.at(-1)
+      const owner = (await schedules.byId(params.id)) ?? revisions[0]
       if (!owner || !sees(principal, owner.workspace)) throw notFound(`schedule ${params.id}`)
-      return ok({ data: revisions.map((each) => shown.revision(revisionView(each), principal)) })
+      const data = await mapInTurns(revisions, (each) => shown.revision(revisionView(each), { principal, include }))
+      return ok({ data, page: { next: next === null ? null : toCursor({ entry: next }), hasMore: next !== null } })
     }),
   ]
 }

@@ -26,10 +26,21 @@ export interface AuditEntry extends NewAuditEntry {
   readonly hash: string
 }
 
+export interface AuditPage {
+  readonly workspace?: string
+  readonly limit: number
+  /** The seq of the last of the page before. */
+  readonly before?: number
+  /** The page ends before the content of its entries exceeds this; it has one at least. */
+  readonly maxBytes: number
+}
+
 export interface AuditLogStore {
   append(entry: NewAuditEntry): Promise<AuditEntry>
   /** From the newest to the oldest; `before` is the seq of the last of the page before. */
   list(page: { readonly workspace?: string; readonly limit: number; readonly before?: number }): Promise<AuditEntry[]>
+  /** The same, bounded by bytes too; `hasMore`: there are older entries. */
+  page(page: AuditPage): Promise<{ readonly entries: AuditEntry[]; readonly hasMore: boolean }>
   /** From the oldest to the newest, for whoever checks the chain. */
   walk(page: { readonly afterSeq: number; readonly limit: number }): Promise<AuditEntry[]>
 }

@@ -1,5 +1,4 @@
 /** What has happened, in the order of the database's clock, read from the rows that are there anyway; nothing is written for the sake of being told. */
-import type { Json } from '../../json.ts'
 import type { RunState } from '../../run/state.ts'
 import type { JournalKind } from './history.ts'
 
@@ -29,7 +28,6 @@ export type FeedEntry =
       readonly entry: JournalKind
       readonly runId: string | null
       readonly scheduleId: string | null
-      readonly data: Json
     })
   | (Happened & {
       readonly kind: 'revision'
@@ -46,7 +44,7 @@ export type FeedEntry =
       readonly reason: string
       readonly count: number
     })
-  | (Happened & { readonly kind: 'alert'; readonly alertId: string; readonly state: string; readonly data: Json })
+  | (Happened & { readonly kind: 'alert'; readonly alertId: string; readonly state: string })
   | (Happened & {
       readonly kind: 'audit'
       readonly action: string

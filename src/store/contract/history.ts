@@ -21,7 +21,14 @@ export interface RunPage {
    * the instant that an id begins with: that of its occurrence for a planned run, that of the request for any other.
    */
   readonly after?: { readonly id: string }
+  /** The page ends before the stored content of its runs exceeds this; it has one run at least. No bound when absent. */
+  readonly maxBytes?: number
+  /** Columns that are not read: null in what is answered. */
+  readonly omit?: readonly RunContent[]
 }
+
+/** What of a run may be large, and is left out of lists unless it is asked for. */
+export type RunContent = 'payload' | 'result'
 
 export interface JournalEntry {
   readonly at: number
@@ -108,6 +115,18 @@ export interface Revision extends Change {
   readonly key: string
 }
 
+/** Of entries that are only added, in the order in which they were. */
+export interface EntryPage {
+  readonly limit: number
+  /** The `next` of the page before. */
+  readonly after?: number
+  readonly maxBytes: number
+}
+
+/** As many changes as `revisions` and `definitions` answer at most, and as many kinds as `journalKinds`. */
+export const MAX_REVISIONS = 1000
+export const MAX_KINDS = 1000
+
 export interface HistoryStore {
   /** Live or finished. */
   run(id: string): Promise<Run | null>
@@ -121,6 +140,13 @@ export interface HistoryStore {
   ): Promise<{ readonly runs: Run[]; readonly next: { readonly id: string } | null }>
   /** The same by as many looks as it takes: a page that is not full is the last. */
   runs(filter: RunFilter, page: RunPage): Promise<Run[]>
+  /** A page of the journal of one run, oldest first; it ends before its content exceeds `maxBytes`, and has one entry at least. */
+  journalPage(
+    runId: string,
+    page: EntryPage,
+  ): Promise<{ readonly entries: JournalEntry[]; readonly next: number | null }>
+  /** The same as its kinds and instants alone, oldest first; at most the newest thousand. */
+  journalKinds(runId: string): Promise<Pick<JournalEntry, 'at' | 'kind'>[]>
   /** What happened to one run beyond what its row tells, oldest first. */
   journal(of: { readonly runId: string } | { readonly scheduleId: string }): Promise<JournalEntry[]>
   /** Ranges of occurrences that became no run, oldest first; those that reach into the span, or all. */
@@ -145,4 +171,11 @@ export interface HistoryStore {
   lastFired(scheduleIds: readonly string[], untilAt: number): Promise<ReadonlyMap<string, number>>
   /** Changes of a schedule, oldest first; at most the newest thousand. Outlives the schedule. */
   revisions(scheduleId: string): Promise<Revision[]>
+  /** The same without payloads, which are not all held in memory at once. */
+  definitions(scheduleId: string): Promise<Revision[]>
+  /** A page of the changes of a schedule, oldest first; it ends before its content exceeds `maxBytes`, and has one change at least. */
+  revisionPage(
+    scheduleId: string,
+    page: EntryPage,
+  ): Promise<{ readonly revisions: Revision[]; readonly next: number | null }>
 }

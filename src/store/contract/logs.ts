@@ -18,6 +18,9 @@ export interface LogLine extends NewLogLine {
 
 export interface LogStore {
   append(lines: readonly NewLogLine[]): Promise<void>
-  /** In the order of `seq`, those after the given one. */
-  read(runId: string, page: { readonly after?: number; readonly limit: number }): Promise<LogLine[]>
+  /** In the order of `seq`, those after the given one: as many as fit into `maxBytes`, one at least, or up to `limit` without it. */
+  read(
+    runId: string,
+    page: { readonly after?: number; readonly limit: number; readonly maxBytes?: number },
+  ): Promise<LogLine[]>
 }

@@ -58,6 +58,15 @@ export interface ScheduleFilter {
   readonly text?: string
 }
 
+export interface FindPage {
+  readonly limit: number
+  readonly after?: { readonly workspace: string; readonly key: string }
+  /** The page ends before the stored content of its schedules exceeds this; it has one at least. No bound when absent. */
+  readonly maxBytes?: number
+  /** Their payloads are not read: null in what is answered. */
+  readonly omitPayload?: boolean
+}
+
 export interface ScheduleStore {
   byId(id: string): Promise<Schedule | null>
   /**
@@ -66,7 +75,7 @@ export interface ScheduleStore {
    */
   find(
     filter: ScheduleFilter,
-    page: { readonly limit: number; readonly after?: { readonly workspace: string; readonly key: string } },
+    page: FindPage,
   ): Promise<{
     readonly schedules: Schedule[]
     readonly next: { readonly workspace: string; readonly key: string } | null

@@ -6,6 +6,7 @@ import { isAway } from './failure.ts'
 import { createGather } from './gather.ts'
 import { instantAt, msOf } from './rows.ts'
 import { prepared, type Statement, unprepared, type Value } from './statement.ts'
+import { unbounded, withinBytes } from './within-bytes.ts'
 
 interface Row extends Omit<AuditEntry, 'previousHash'> {
   readonly previous_hash: string
@@ -16,7 +17,7 @@ export function createAuditLog(connection: Connection, schema: string): AuditLog
   const lock = prepared('select pg_advisory_xact_lock(hashtextextended($1, 20))')
   const lockName = `everytick audit log ${schema}`
   const [newest, clock, insert] = [newestStatement(schema), clockStatement(schema), insertStatement(schema)]
-  const [list, walk] = [listStatement(schema), walkStatement(schema)]
+  const [list, page, walk] = [listStatement(schema), pageStatement(schema), walkStatement(schema)]
   const { ask, transact } = connection.api
 
   const write = (entries: readonly NewAuditEntry[]): Promise<AuditEntry[]> =>
@@ -41,6 +42,11 @@ export function createAuditLog(connection: Connection, schema: string): AuditLog
     append: async (entry) => (await gather([readEntry(entry)]))[0]!,
     async list({ workspace, limit, before }) {
       return (await ask<Row>(list, [workspace ?? null, before ?? null, limit])).map(entryOf)
+    },
+    async page({ workspace, limit, before, maxBytes }) {
+      const given = [workspace ?? null, before ?? null, limit + 1, maxBytes]
+      const { rows, isCut } = unbounded(await ask<Row>(page, given))
+      return { entries: rows.slice(0, limit).map(entryOf), hasMore: isCut || rows.length > limit }
     },
     async walk({ afterSeq, limit }) {
       return (await ask<Row>(walk, [afterSeq, limit])).map(entryOf)
@@ -77,6 +83,11 @@ select ${FIELDS} from ${schema}.audit_log a
 where ($1::text is null or a.workspace = $1::text) and ($2::bigint is null or a.seq < $2::bigint)
 order by a.seq desc
 limit $3::int`)
+
+export const pageStatement = (schema: string): Statement => {
+  const bound = { order: 'q.seq desc', columns: ['before', 'after', 'origin'], maxBytes: '$4::bigint' }
+  return unprepared(withinBytes(listStatement(schema).text, bound))
+}
 
 export const walkStatement = (schema: string): Statement =>
   prepared(`

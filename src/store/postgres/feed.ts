@@ -72,7 +72,7 @@ const PARTS: readonly Part[] = [
     at: 'j.at',
     id: 'j.id::text',
     workspace: 'o.workspace',
-    told: { entry: 'j.kind', runId: 'j.run_id', scheduleId: 'j.schedule_id', data: 'j.data' },
+    told: { entry: 'j.kind', runId: 'j.run_id', scheduleId: 'j.schedule_id' },
   },
   {
     kind: 'revision',
@@ -97,7 +97,7 @@ const PARTS: readonly Part[] = [
     id: 'd.id',
     workspace: 'd.workspace',
     where: `d.kind = 'alert'`,
-    told: { alertId: 'd.id', state: 'd.state', data: 'd.data' },
+    told: { alertId: 'd.id', state: 'd.state' },
   },
   {
     kind: 'audit',

@@ -1,10 +1,11 @@
 /** Finds runs for people, live and finished together, in Postgres: by the narrowest index there is, and by a look at so many rows where there is none. */
 import type { RunState } from '../../run/state.ts'
-import type { HistoryStore, RunFilter, RunPage } from '../contract/history.ts'
+import type { HistoryStore, RunContent, RunFilter, RunPage } from '../contract/history.ts'
 import { fullPage } from '../full-page.ts'
 import type { Connection } from './connection.ts'
 import { finishedFields, instantAt, isId, liveFields, msOf, type RunRow, runOf } from './rows.ts'
 import { type Statement, texts, unprepared, type Value } from './statement.ts'
+import { unbounded, withinBytes } from './within-bytes.ts'
 
 /** Rows of each part that one call looks at, where no index has only what is asked for. */
 export const LOOK_ROWS = 10_000
@@ -15,14 +16,14 @@ export function createFindRuns(connection: Connection, schema: string): Pick<His
   const { ask } = connection.api
   const find: HistoryStore['find'] = async (filter, page) => {
     if (filter.scheduleId !== undefined && !isId(filter.scheduleId)) return { runs: [], next: null }
-    const search = searchOf(schema, filter)
+    const search = searchOf(schema, filter, page.omit)
     // The edge comes first: whatever is added meanwhile, all that lies before it is looked at.
     const edges = edgeQuestion(search, page)
     const [edge] = edges ? await ask<{ id: string }>(...edges) : []
-    const rows = await ask<RunRow>(...pageQuestion(search, page, edge))
+    const { rows, isCut } = unbounded(await ask<RunRow>(...pageQuestion(search, page, edge)))
     const runs = rows.slice(0, page.limit).map(runOf)
     const last = runs.at(-1)
-    if (last && rows.length > page.limit) return { runs, next: { id: last.id } }
+    if (last && (isCut || rows.length > page.limit)) return { runs, next: { id: last.id } }
     return { runs, next: edge ? { id: edge.id } : null }
   }
   return { find, runs: (filter, page) => fullPage(find, filter, page) }
@@ -50,7 +51,7 @@ export interface Search {
   readonly left: readonly Condition[]
 }
 
-export function searchOf(schema: string, filter: RunFilter): Search {
+export function searchOf(schema: string, filter: RunFilter, omit: readonly RunContent[] = []): Search {
   const { workspace, scheduleId, job, queue, states } = filter
   const left: Condition[] = []
   if (workspace !== undefined) left.push((bind) => `t.workspace = ${bind(workspace, 'text')}`)
@@ -61,20 +62,21 @@ export function searchOf(schema: string, filter: RunFilter): Search {
   const ofSchedule: Condition[] =
     scheduleId === undefined ? [] : [(bind) => `t.schedule_id = ${bind(scheduleId, 'uuid')}`]
   const parts: Part[] = []
-  const live = { table: `${schema}.runs`, fields: liveFields('t'), order: 'id' } as const
+  const live = { table: `${schema}.runs`, fields: liveFields('t', omit), order: 'id' } as const
   // Live runs have no index by schedule that has all of them.
   if (isWanted(true)) parts.push({ ...live, within: [], isShort: false })
-  if (isWanted(false)) parts.push(...finishedParts(schema, { ofSchedule, states }))
+  if (isWanted(false)) parts.push(...finishedParts(schema, { ofSchedule, states, omit }))
   return { parts, left: isWanted(true) ? [...ofSchedule, ...left] : left }
 }
 
 interface Finished {
   readonly ofSchedule: readonly Condition[]
   readonly states: readonly RunState[] | undefined
+  readonly omit: readonly RunContent[]
 }
 
-function finishedParts(schema: string, { ofSchedule, states }: Finished): Part[] {
-  const part = { table: `${schema}.history`, fields: finishedFields('t'), order: 'id', isShort: false } as const
+function finishedParts(schema: string, { ofSchedule, states, omit }: Finished): Part[] {
+  const part = { table: `${schema}.history`, fields: finishedFields('t', omit), order: 'id', isShort: false } as const
   if (ofSchedule.length > 0) {
     const within = (slot: string): Condition[] => [...ofSchedule, () => `t.scheduled_at ${slot}`]
     // What was made by hand has no nominal instant; ids of instants before 1970 are greater than all others. Of both there are few.
@@ -114,7 +116,7 @@ function edgeOf(part: Part, after: RunPage['after'], bind: Bind): string {
 /** One statement, so that a run that moves meanwhile is seen once. One more than the page, if there is one. */
 export function pageQuestion(
   { parts, left }: Search,
-  { limit, after }: RunPage,
+  { limit, after, maxBytes }: RunPage,
   edge: { readonly id: string } | undefined,
 ): readonly [Statement, Value[]] {
   const { values, bind } = binder()
@@ -129,8 +131,14 @@ export function pageQuestion(
 )`
   })
   const order = pages.length > 1 ? `\norder by id desc limit ${most}` : ''
-  return [unprepared(pages.join('\nunion all\n') + order), values]
+  const page = pages.join('\nunion all\n') + order
+  if (maxBytes === undefined) return [unprepared(page), values]
+  const bound = { order: 'q.id desc', columns: LARGE, maxBytes: bind(maxBytes, 'bigint') }
+  return [unprepared(withinBytes(page, bound)), values]
 }
+
+/** Columns of a run that may be large. */
+const LARGE = ['payload', 'result', 'error', 'progress', 'policy'] as const
 
 interface Bounds {
   readonly after?: { readonly id: string } | undefined

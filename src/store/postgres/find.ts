@@ -1,8 +1,9 @@
 /** Finds schedules for people, in Postgres: by the narrowest index there is, and by a look at so many rows where there is none; what may be asked for is the contract's. */
-import type { ScheduleFilter, ScheduleStore } from '../contract/schedules.ts'
+import type { FindPage, ScheduleFilter, ScheduleStore } from '../contract/schedules.ts'
 import type { Connection } from './connection.ts'
-import { isId, SCHEDULE_FIELDS, type ScheduleRow, scheduleOf, spanOf } from './rows.ts'
+import { isId, SCHEDULE_FIELDS, type ScheduleRow, scheduleFields, scheduleOf, spanOf } from './rows.ts'
 import { prepared, type Statement, unprepared, type Value } from './statement.ts'
+import { unbounded, withinBytes } from './within-bytes.ts'
 
 /** Rows that one call looks at, where no index has only what is asked for. */
 export const LOOK_ROWS = 5000
@@ -10,8 +11,6 @@ export const LOOK_ROWS = 5000
 export const FEW_OVERDUE = 2000
 /** As much of a tag as its table has. */
 const TAG_LENGTH = 100
-
-type Page = Parameters<ScheduleStore['find']>[1]
 
 interface Found extends ScheduleRow {
   edge_workspace: string | null
@@ -32,11 +31,12 @@ export function createFind(connection: Connection, schema: string): Pick<Schedul
     },
     async find(filter, page) {
       const walk = walkOf(schema, filter, await areFewOverdue(filter.overdueMs))
-      const rows = await ask<Found>(...findQuestion(schema, walk, page))
+      const { rows, isCut } = unbounded(await ask<Found>(...findQuestion(schema, walk, page)))
       const found = rows.filter(({ id }) => id !== null)
       const schedules = found.slice(0, page.limit).map(({ edge_workspace, edge_key, ...row }) => scheduleOf(row))
       const last = schedules.at(-1)
-      if (last && found.length > page.limit) return { schedules, next: { workspace: last.workspace, key: last.key } }
+      if (last && (isCut || found.length > page.limit))
+        return { schedules, next: { workspace: last.workspace, key: last.key } }
       const { edge_workspace: workspace, edge_key: key } = rows[0]!
       return { schedules, next: workspace === null || key === null ? null : { workspace, key } }
     },
@@ -105,7 +105,11 @@ const fewOverdue = (schema: string, ms: number): string => `(
  * One statement, so that the page, and the edge up to which was looked, are of one moment. What is looked at is a list with
  * an end of its own: only then does the server walk the index, however rare it takes what is looked for to be.
  */
-export function findQuestion(schema: string, walk: Walk, { limit, after }: Page): readonly [Statement, Value[]] {
+export function findQuestion(
+  schema: string,
+  walk: Walk,
+  { limit, after, maxBytes, omitPayload = false }: FindPage,
+): readonly [Statement, Value[]] {
   const values: Value[] = []
   const bind = (value: Value, type: string): string => `$${values.push(value)}::${type}`
   const s = walk.hasAll ? 'w' : 's'
@@ -128,14 +132,19 @@ with found as materialized (
   ${where(walk.left.map((condition) => condition(bind, s)))}
   order by w.workspace, w.key limit ${most}
 )
-select e.workspace as edge_workspace, e.key as edge_key, ${SCHEDULE_FIELDS}
+select e.workspace as edge_workspace, e.key as edge_key, ${scheduleFields(omitPayload ? ['payload'] : [])}
 from (${walk.isShort ? 'select null as workspace, null as key' : `select 1) one left join (${edge}`}) e ${walk.isShort ? '' : 'on true'}
 left join found f on true
 left join lateral (select * from ${schema}.schedules where workspace = f.workspace and key = f.key limit 1) s on true
 left join lateral (select * from ${schema}.cursors where schedule_id = s.id limit 1) c on true
 order by f.workspace, f.key`
-  return [unprepared(text), values]
+  if (maxBytes === undefined) return [unprepared(text), values]
+  const bound = { order: 'q.workspace, q.key', columns: LARGE, maxBytes: bind(maxBytes, 'bigint') }
+  return [unprepared(withinBytes(text, bound)), values]
 }
+
+/** Columns of a schedule that may be large. */
+const LARGE = ['payload', 'timing', 'metadata', 'description', 'tags', 'policy'] as const
 
 const where = (conditions: readonly string[]): string =>
   conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''

@@ -12,8 +12,11 @@ interface Row extends Omit<LogLine, 'runId' | 'data'> {
 }
 
 export function createLogs(connection: Connection, schema: string): LogStore {
-  const [append, read] = [appendStatement(schema), readStatement(schema)]
+  const [append, read, bounded] = [appendStatement(schema), readStatement(schema), boundedStatement(schema)]
   const { ask } = connection.api
+  /** So many lines are more than a walk through them should have, so that the sizes are summed instead. */
+  const readBounded = (runId: string, page: { after: number; limit: number; maxBytes: number }): Promise<Row[]> =>
+    ask<Row>(bounded, [runId, page.after, page.limit, page.maxBytes])
   return {
     async append(lines) {
       if (lines.length === 0) return
@@ -26,9 +29,12 @@ export function createLogs(connection: Connection, schema: string): LogStore {
         texts(lines.map(({ data }) => (data === null ? null : toJsonText(data, { what: 'the data of a line' })))),
       ])
     },
-    async read(runId, { after, limit }) {
+    async read(runId, { after = 0, limit, maxBytes }) {
       if (!isId(runId)) return []
-      const rows = await ask<Row>(read, [runId, after ?? 0, limit])
+      const rows =
+        maxBytes === undefined
+          ? await ask<Row>(read, [runId, after, limit])
+          : await readBounded(runId, { after, limit, maxBytes })
       return rows.map(({ run_id, ...rest }) => ({ ...rest, runId: run_id }))
     },
   }
@@ -47,3 +53,16 @@ export const readStatement = (schema: string): Statement =>
   prepared(`
 select l.seq, l.run_id, l.attempt, ${msOf('l.at')} as at, l.level, l.message, l.data from ${schema}.logs l
 where l.run_id = $1::uuid and l.seq > $2::bigint order by l.seq limit $3::int`)
+
+/** The sizes are summed in the database, which keeps of each line only its size until it is known to fit. */
+const boundedStatement = (schema: string): Statement =>
+  prepared(`
+with sized as (
+  select l.seq, sum(octet_length(l.message) + coalesce(octet_length(l.data::text), 0)) over (order by l.seq) as bytes,
+    row_number() over (order by l.seq) as place
+  from (select * from ${schema}.logs where run_id = $1::uuid and seq > $2::bigint order by seq limit $3::int) l
+)
+select l.seq, l.run_id, l.attempt, ${msOf('l.at')} as at, l.level, l.message, l.data
+from sized join ${schema}.logs l on l.run_id = $1::uuid and l.seq = sized.seq
+where sized.place = 1 or sized.bytes <= $4::bigint
+order by l.seq`)

@@ -4,6 +4,7 @@ import { OPEN_AHEAD_MS } from '../../plan/overlap.ts'
 import type { Gate, Overlap, Progress, Run, RunError, RunPolicy, Trigger } from '../../run/run.ts'
 import type { RunState } from '../../run/state.ts'
 import type { CatchUpPolicy, FiringPolicy, Pause, Quarantine, Schedule, TimingSpec } from '../../schedule/schedule.ts'
+import type { RunContent } from '../contract/history.ts'
 import { interned } from '../interned.ts'
 
 /** SQL for an instant as epoch milliseconds. In float8 throughout: numeric, which `extract` answers, costs several times more. */
@@ -31,19 +32,24 @@ const INSTANTS: ReadonlySet<string> = new Set([
   'started_at',
 ])
 
-const read = (column: string, of: string): string => {
+const read = (column: string, of: string, omit: readonly string[]): string => {
+  if (omit.includes(column)) return `null::jsonb as ${column}`
   if (INSTANTS.has(column)) return `${msOf(`${of}.${column}`)} as ${column}`
   // As text, because a few policies stand in very many rows, and each is read once.
   return column === 'policy' ? `${of}.policy::text as policy` : `${of}.${column}`
 }
 
 /** What a run is read from; `of` is the name of a table in the statement, live unless it is said to be finished. */
-export const runFields = (of: string, columns: readonly string[] = RUN_COLUMNS): string =>
-  columns.map((column) => read(column, of)).join(', ')
-export const liveFields = (of: string): string =>
-  `${runFields(of)}, ${of}.claim_id, ${of}.gate, null::float8 as finished_at, 'null'::jsonb as result`
-export const finishedFields = (of: string): string =>
-  `${runFields(of)}, null::uuid as claim_id, 'open' as gate, ${msOf(`${of}.finished_at`)} as finished_at, ${of}.result`
+export const runFields = (
+  of: string,
+  columns: readonly string[] = RUN_COLUMNS,
+  omit: readonly RunContent[] = [],
+): string => columns.map((column) => read(column, of, omit)).join(', ')
+export const liveFields = (of: string, omit: readonly RunContent[] = []): string =>
+  `${runFields(of, RUN_COLUMNS, omit)}, ${of}.claim_id, ${of}.gate, null::float8 as finished_at, 'null'::jsonb as result`
+export const finishedFields = (of: string, omit: readonly RunContent[] = []): string =>
+  `${runFields(of, RUN_COLUMNS, omit)}, null::uuid as claim_id, 'open' as gate,
+  ${msOf(`${of}.finished_at`)} as finished_at, ${read('result', of, omit)}`
 
 /** SQL that holds for a new run, due soon, in whose lane nobody is open nor, by the place in line, before it. */
 export const mayOpen = (
@@ -143,11 +149,12 @@ export const progressText = (progress: Progress | null | undefined): string | nu
 const SCHEDULE_COLUMNS =
   'id, workspace, key, revision, job, queue, payload, priority, policy, timing, catch_up, firing, description, tags, metadata, source, pause, quarantine, created_by, updated_by'
 
-/** A schedule `s` with its cursor `c`. */
-export const SCHEDULE_FIELDS = `${SCHEDULE_COLUMNS.split(', ')
-  .map((column) => `s.${column}`)
+/** A schedule `s` with its cursor `c`, without the columns that are left out. */
+export const scheduleFields = (omit: readonly string[] = []): string => `${SCHEDULE_COLUMNS.split(', ')
+  .map((column) => (omit.includes(column) ? `null::jsonb as ${column}` : `s.${column}`))
   .join(', ')}, ${msOf('s.created_at')} as created_at, ${msOf('s.updated_at')} as updated_at,
   ${msOf('s.since_at')} as since_at, ${msOf('c.next_at')} as next_at, ${msOf('c.watermark_at')} as watermark_at, c.made`
+export const SCHEDULE_FIELDS = scheduleFields()
 
 export interface ScheduleRow {
   id: string

@@ -44,7 +44,7 @@ const PARTS: readonly Part[] = [
     at: 'j.at',
     id: 'cast(j.id as text)',
     workspace: ownerOf('j.schedule_id', 'j.run_id'),
-    told: { entry: 'j.kind', runId: 'j.run_id', scheduleId: 'j.schedule_id', data: 'json(j.data)' },
+    told: { entry: 'j.kind', runId: 'j.run_id', scheduleId: 'j.schedule_id' },
   },
   {
     kind: 'revision',
@@ -69,7 +69,7 @@ const PARTS: readonly Part[] = [
     id: 'd.id',
     workspace: 'd.workspace',
     where: `d.kind = 'alert'`,
-    told: { alertId: 'd.id', state: 'd.state', data: 'json(d.data)' },
+    told: { alertId: 'd.id', state: 'd.state' },
   },
   {
     kind: 'audit',

@@ -3,9 +3,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Schedule } from '../../schedule/schedule.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { ScheduleFilter, ScheduleStore } from '../contract/schedules.ts'
+import { countWithin } from '../page-bytes.ts'
 import type { Connection } from './connection.ts'
 import type { Value } from './driver.ts'
-import { SCHEDULE, type ScheduleRow, scheduleOf } from './rows.ts'
+import { SCHEDULE, SCHEDULE_WITHOUT_PAYLOAD, type ScheduleRow, scheduleOf, scheduleSize } from './rows.ts'
 
 /** Rows that are looked at in one go, a few milliseconds of work, and how many looks one call takes. */
 export const LOOK_ROWS = 1000
@@ -15,6 +16,7 @@ export const FEW_OVERDUE = 1000
 
 export const BY_ID = `
   select ${SCHEDULE} from everytick_schedules s join everytick_cursors c on c.schedule_id = s.id where s.id = ?`
+const BY_ID_WITHOUT_PAYLOAD = BY_ID.replace(SCHEDULE, SCHEDULE_WITHOUT_PAYLOAD)
 export const OVERDUE = `
   select count(*) as many from (select 1 from everytick_cursors where next_at <= ? limit ${FEW_OVERDUE + 1})`
 
@@ -28,13 +30,13 @@ export function find(connection: Connection, clock: Clock): Pick<ScheduleStore, 
     connection.all<{ many: number }>(OVERDUE, before)[0]!.many <= FEW_OVERDUE
 
   /** One look: what it found, and where it ended unless that was the end of all. */
-  function look(filter: ScheduleFilter, page: { limit: number; after: Place | undefined }) {
+  function look(filter: ScheduleFilter, page: Omit<Stretch, 'upTo'>) {
     const before = filter.overdueMs === undefined ? null : clock.now() - filter.overdueMs
     const walk = walkOf(filter, { before, few: before !== null && areFewOverdue(before) })
     const edge = edgeOf(walk, page.after)
     const [last] = edge === null ? [] : connection.all<Place>(edge.text, ...edge.values)
     const { text, values } = pageOf(walk, { ...page, upTo: last })
-    return { found: connection.all<ScheduleRow>(text, ...values).map(scheduleOf), last }
+    return { found: connection.all<Sized>(text, ...values), last }
   }
 
   return {
@@ -42,17 +44,24 @@ export function find(connection: Connection, clock: Clock): Pick<ScheduleStore, 
       const [row] = await connection.read(() => connection.all<ScheduleRow>(BY_ID, id))
       return row === undefined ? null : scheduleOf(row)
     },
-    async find(filter, { limit, after }) {
-      const schedules: Schedule[] = []
+    async find(filter, { limit, after, maxBytes = Number.POSITIVE_INFINITY, omitPayload = false }) {
+      const places: Sized[] = []
+      const end = async (count: number, next: Place | null) => {
+        const text = omitPayload ? BY_ID_WITHOUT_PAYLOAD : BY_ID
+        const read = ({ id }: Sized): Schedule[] => connection.all<ScheduleRow>(text, id).map(scheduleOf)
+        const schedules = await connection.read(() => places.slice(0, count).flatMap(read))
+        return { schedules, next: next && placeOf(next) }
+      }
       let from = after
       for (let looks = 1; ; looks += 1) {
-        const page = { limit: limit + 1 - schedules.length, after: from }
+        const page = { limit: limit + 1 - places.length, after: from, omitPayload }
         const { found, last } = await connection.read(() => look(filter, page))
-        schedules.push(...found)
-        if (schedules.length > limit)
-          return { schedules: schedules.slice(0, limit), next: placeOf(schedules[limit - 1]!) }
-        if (last === undefined) return { schedules, next: null }
-        if (looks === LOOKS) return { schedules, next: placeOf(last) }
+        places.push(...found)
+        const sizes = places.slice(0, limit).map(({ size }) => size)
+        const count = countWithin(sizes, maxBytes)
+        if (places.length > count) return end(count, places[count - 1]!)
+        if (last === undefined) return end(count, null)
+        if (looks === LOOKS) return end(count, last)
         from = placeOf(last)
         await turn()
       }
@@ -61,6 +70,12 @@ export function find(connection: Connection, clock: Clock): Pick<ScheduleStore, 
 }
 
 const placeOf = ({ workspace, key }: Place): Place => ({ workspace, key })
+
+/** A schedule that was found, and how large what is read of it is. */
+interface Sized extends Place {
+  readonly id: string
+  readonly size: number
+}
 
 interface Condition {
   readonly text: string
@@ -136,11 +151,16 @@ interface Stretch {
   readonly limit: number
   readonly after: Place | undefined
   readonly upTo: Place | undefined
+  readonly omitPayload?: boolean
 }
 
-export function pageOf({ table, as, by, within, left }: Walk, { limit, after, upTo }: Stretch): Question {
+export function pageOf(
+  { table, as, by, within, left }: Walk,
+  { limit, after, upTo, omitPayload = false }: Stretch,
+): Question {
   const all = [...within, ...placed('>', as, after), ...placed('<=', as, upTo), ...left]
-  const text = `select ${SCHEDULE} from ${FROM[table].replace('<by>', by)} ${where(all)} order by ${as}.workspace, ${as}.key limit ?`
+  const text = `select s.id, s.workspace, s.key, ${scheduleSize(omitPayload)} as size from ${FROM[table].replace('<by>', by)}
+    ${where(all)} order by ${as}.workspace, ${as}.key limit ?`
   return { text, values: [...all.flatMap(({ values }) => values), limit] }
 }
 

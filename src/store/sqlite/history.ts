@@ -1,23 +1,33 @@
 /** Reads for people from SQLite: runs live and finished in one order, and the journal; what became of occurrences is `ledger.ts`. */
 import type { Json } from '../../json.ts'
 import type { RunState } from '../../run/state.ts'
-import type { HistoryStore, JournalEntry, RunFilter, RunPage } from '../contract/history.ts'
+import { type HistoryStore, type JournalEntry, MAX_KINDS, type RunFilter, type RunPage } from '../contract/history.ts'
 import { fullPage } from '../full-page.ts'
+import { countWithin } from '../page-bytes.ts'
 import type { Connection } from './connection.ts'
 import type { Value } from './driver.ts'
 import { createFindNonRuns } from './find-non-runs.ts'
 import { lastFired, latest } from './latest.ts'
 import { ledger } from './ledger.ts'
-import { FINISHED_RUN, LIVE_RUN, type RunRow, runOf } from './run-rows.ts'
+import { FINISHED_RUN, LIVE_RUN, type RunRow, runAt, runOf, runSize } from './run-rows.ts'
 
 // One statement, so that a run on its way between the tables is never missed.
 export const RUN = `
   select ${LIVE_RUN} from everytick_runs where id = ?
   union all select ${FINISHED_RUN} from everytick_history where id = ?
   limit 1`
-const JOURNAL = `select at, kind, run_id, schedule_id, data from everytick_journal`
+const JOURNAL = `select id, at, kind, run_id, schedule_id, data from everytick_journal`
+
+const JOURNAL_KINDS = `
+  select at, kind from (
+    select id, at, kind from everytick_journal where run_id = ? order by id desc limit ${MAX_KINDS}
+  ) order by id`
+/** Of a text SQLite knows its length without reading it. */
+const JOURNAL_SIZES = `
+  select octet_length(data) as size from everytick_journal where run_id = ? and id > ? order by id limit ?`
 
 interface JournalRow {
+  readonly id: number
   readonly at: number
   readonly kind: JournalEntry['kind']
   readonly run_id: string | null
@@ -35,10 +45,12 @@ export function historyStore(connection: Connection): HistoryStore {
       const edges = edgeOf(filter, page)
       const [edge] = edges ? connection.all<{ id: string }>(edges.text, ...edges.values) : []
       const { text, values } = pageOf(filter, { ...page, limit: page.limit + 1 }, edge)
-      const rows = connection.all<RunRow>(text, ...values)
-      const runs = rows.slice(0, page.limit).map(runOf)
-      const last = runs.at(-1)
-      if (last && rows.length > page.limit) return { runs, next: { id: last.id } }
+      const places = connection.all<RunPlace>(text, ...values)
+      const sizes = places.slice(0, page.limit).map(({ size }) => size)
+      const shown = places.slice(0, page.maxBytes === undefined ? page.limit : countWithin(sizes, page.maxBytes))
+      const runs = shown.flatMap(({ place, at }) => connection.all<RunRow>(runAt(place, page.omit), at).map(runOf))
+      const last = shown.at(-1)
+      if (last && places.length > shown.length) return { runs, next: { id: last.id } }
       return { runs, next: edge ? { id: edge.id } : null }
     })
   }
@@ -53,10 +65,21 @@ export function historyStore(connection: Connection): HistoryStore {
       const [column, id] = 'runId' in of ? ['run_id', of.runId] : ['schedule_id', of.scheduleId]
       const text = `${JOURNAL} where ${column} = ? order by id`
       const rows = await connection.read(() => connection.all<JournalRow>(text, id as string))
-      return rows.map(({ at, kind, run_id, schedule_id, data }) => {
-        return { at, kind, runId: run_id, scheduleId: schedule_id, data: JSON.parse(data) as Json }
-      })
+      return rows.map(entryOf)
     },
+    journalKinds: (runId) =>
+      connection.read(() => connection.all<Pick<JournalEntry, 'at' | 'kind'>>(JOURNAL_KINDS, runId)),
+    journalPage: (runId, { limit, after = 0, maxBytes }) =>
+      connection.read(() => {
+        const sizes = connection.all<{ size: number }>(JOURNAL_SIZES, runId, after, limit + 1)
+        const count = countWithin(
+          sizes.slice(0, limit).map(({ size }) => size),
+          maxBytes,
+        )
+        const text = `${JOURNAL} where run_id = ? and id > ? order by id limit ?`
+        const rows = connection.all<JournalRow>(text, runId, after, count)
+        return { entries: rows.map(entryOf), next: sizes.length > count ? rows.at(-1)!.id : null }
+      }),
     latest: (scheduleIds, each) => latest(connection, scheduleIds, each),
     lastFired: (scheduleIds, untilAt) => lastFired(connection, scheduleIds, untilAt),
     ...ledger(connection),
@@ -64,18 +87,37 @@ export function historyStore(connection: Connection): HistoryStore {
   }
 }
 
-/** Each table gives the places of its own first page; the page of both is among them, and only its rows are read whole. */
+const entryOf = ({ at, kind, run_id: runId, schedule_id: scheduleId, data }: JournalRow): JournalEntry => ({
+  ...{ at, kind, runId, scheduleId },
+  data: JSON.parse(data) as Json,
+})
+
+interface RunPlace {
+  readonly place: 'everytick_runs' | 'everytick_history'
+  readonly at: number
+  readonly id: string
+  /** Of what is read of it, in bytes. */
+  readonly size: number
+}
+
+/** Each table gives the places of its own first page; the page of both is among them. Its runs are read one by one, as many as fit. */
 export function pageOf(filter: RunFilter, page: RunPage, edge?: { readonly id: string }): Question {
   const { texts, values } = conditionsOf(filter, { ...page, edge })
-  const places = (table: string, extra: readonly string[]): string =>
+  const { omit } = page
+  const sized = page.maxBytes !== undefined
+  const places = (table: RunPlace['place'], extra: readonly string[]): string =>
     `select '${table}' as place, at, id from (
       select rowid as at, id from ${table} ${where([...texts, ...extra])}
       order by id desc limit ?)`
   const { live, finished } = whereabouts(filter)
   const text = `
-    select case place
-      when 'everytick_runs' then (select ${LIVE_RUN} from everytick_runs where rowid = at)
-      else (select ${FINISHED_RUN} from everytick_history where rowid = at) end as run
+    select place, at, id, ${
+      sized
+        ? `case place
+      when 'everytick_runs' then (select ${runSize('everytick_runs', omit)} from everytick_runs where rowid = at)
+      else (select ${runSize('everytick_history', omit)} from everytick_history where rowid = at) end`
+        : '0'
+    } as size
     from (
       ${places('everytick_runs', live)}
       union all ${places('everytick_history', finished)}

@@ -1,12 +1,11 @@
 /** Reads, from SQLite, what became of a schedule's occurrences: runs by nominal instant, records of non-runs, and revisions. */
 import type { Json } from '../../json.ts'
 import type { NonRun } from '../../plan/non-run.ts'
-import type { HistoryStore, Revision, SlotRun } from '../contract/history.ts'
+import { type HistoryStore, MAX_REVISIONS, type Revision, type SlotRun } from '../contract/history.ts'
+import { definitions } from '../definitions.ts'
+import { countWithin } from '../page-bytes.ts'
 import type { Connection } from './connection.ts'
 import { NOBODY } from './run-rows.ts'
-
-/** Revisions that are answered at most. */
-const MAX_REVISIONS = 1000
 
 export const NON_RUNS = `
   select from_at, to_at, count, state, reason, detail, recorded_at from everytick_non_runs
@@ -44,6 +43,14 @@ export const REVISIONS = `
     where schedule_id = ? order by id desc limit ${MAX_REVISIONS})
   order by id`
 
+/** Of a text SQLite knows its length without reading it. */
+const REVISION_SIZES = `
+  select octet_length(before) + octet_length(after) as size from everytick_revisions
+  where schedule_id = ? and id > ? order by id limit ?`
+const REVISION_PAGE = `
+  select id, workspace, key, kind, revision, at, by, cut_at, before, after from everytick_revisions
+  where schedule_id = ? and id > ? order by id limit ?`
+
 interface NonRunRow extends Pick<NonRun, 'count' | 'state' | 'reason' | 'detail'> {
   readonly from_at: number
   readonly to_at: number
@@ -51,12 +58,26 @@ interface NonRunRow extends Pick<NonRun, 'count' | 'state' | 'reason' | 'detail'
 }
 
 interface RevisionRow extends Pick<Revision, 'workspace' | 'key' | 'kind' | 'revision' | 'at' | 'by'> {
+  readonly id: number
   readonly cut_at: number
   readonly before: string
   readonly after: string
 }
 
-export function ledger(connection: Connection): Pick<HistoryStore, 'nonRuns' | 'slots' | 'revisions'> {
+type Ledger = Pick<HistoryStore, 'nonRuns' | 'slots' | 'revisions' | 'definitions' | 'revisionPage'>
+
+export function ledger(connection: Connection): Ledger {
+  const revisionPage: Ledger['revisionPage'] = (scheduleId, { limit, after = 0, maxBytes }) =>
+    connection.read(() => {
+      const sizes = connection.all<{ size: number }>(REVISION_SIZES, scheduleId, after, limit + 1)
+      const count = countWithin(
+        sizes.slice(0, limit).map(({ size }) => size),
+        maxBytes,
+      )
+      const rows = connection.all<RevisionRow>(REVISION_PAGE, scheduleId, after, count)
+      const next = sizes.length > count ? rows.at(-1)!.id : null
+      return { revisions: rows.map((row) => revisionOf(scheduleId, row)), next }
+    })
   return {
     async nonRuns(scheduleId, span) {
       const { afterAt, untilAt } = span ?? { afterAt: Number.MIN_SAFE_INTEGER, untilAt: Number.MAX_SAFE_INTEGER }
@@ -73,10 +94,13 @@ export function ledger(connection: Connection): Pick<HistoryStore, 'nonRuns' | '
     },
     async revisions(scheduleId) {
       const rows = await connection.read(() => connection.all<RevisionRow>(REVISIONS, scheduleId))
-      return rows.map(({ workspace, key, kind, revision, at, by, cut_at, before, after }) => {
-        const change = { before: JSON.parse(before) as Json, after: JSON.parse(after) as Json }
-        return { scheduleId, workspace, key, kind, revision, at, by, cutAt: cut_at, ...change }
-      })
+      return rows.map((row) => revisionOf(scheduleId, row))
     },
+    definitions: (scheduleId) => definitions(revisionPage, scheduleId),
+    revisionPage,
   }
+}
+
+function revisionOf(scheduleId: string, { id: _, cut_at: cutAt, before, after, ...rest }: RevisionRow): Revision {
+  return { scheduleId, ...rest, cutAt, before: JSON.parse(before) as Json, after: JSON.parse(after) as Json }
 }

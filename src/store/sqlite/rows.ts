@@ -28,7 +28,7 @@ const dueProperties = {
 /** A schedule `s` with its cursor `c`: what planning needs, without names and with its JSON as text; and all of it. */
 export const DUE_SCHEDULE = `json_array(s.id, s.workspace, s.key, s.revision, s.timing, s.catch_up, s.firing, c.next_at,
   c.watermark_at, c.made, s.pause)`
-export const SCHEDULE = `${objectOf({
+const scheduleProperties = {
   ...dueProperties,
   job: 's.job',
   queue: 's.queue',
@@ -45,7 +45,15 @@ export const SCHEDULE = `${objectOf({
   updatedBy: 's.updated_by',
   sinceAt: 's.since_at',
   quarantine: 'json(s.quarantine)',
-})} as schedule`
+}
+export const SCHEDULE = `${objectOf(scheduleProperties)} as schedule`
+export const SCHEDULE_WITHOUT_PAYLOAD = `${objectOf({ ...scheduleProperties, payload: 'null' })} as schedule`
+
+/** How large what is read of a schedule is. Of a text SQLite knows its length without reading it. */
+export const scheduleSize = (omitPayload: boolean): string =>
+  [...(omitPayload ? [] : ['payload']), 'timing', 'metadata', 'description', 'tags', 'policy']
+    .map((column) => `coalesce(octet_length(s.${column}), 0)`)
+    .join(' + ')
 
 export interface ScheduleRow {
   readonly schedule: string

@@ -1,6 +1,7 @@
 /** How rows become runs, by the shortest way there is, since every run takes it; which rows is each verb's business. */
 import type { Json } from '../../json.ts'
 import type { Run, RunPolicy } from '../../run/run.ts'
+import type { RunContent } from '../contract/history.ts'
 import { interned } from '../interned.ts'
 
 // One JSON text without names costs a third of what a driver takes to hand over the columns. What is JSON in a row comes
@@ -11,28 +12,46 @@ const runAs = (end: {
   leaseUntil: string
   finishedAt: string
   result: string
+  payload?: string
 }): string =>
   `json_array(id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key, schedule_revision, scheduled_at,
-    slot_start_at, due_at, lane, overlap, ${end.gate}, created_at, payload, policy, attempt, fence, worker_id,
+    slot_start_at, due_at, lane, overlap, ${end.gate}, created_at, ${end.payload ?? 'payload'}, policy, attempt, fence, worker_id,
     ${end.leaseUntil}, started_at, ${end.finishedAt}, cancel_requested, idempotency_key, ${end.result}, error, progress, ${end.claimId})`
 
 /** A row of the hot table, and one of history, as a run. */
-export const LIVE = runAs({
-  gate: 'gate',
-  claimId: 'claim_id',
-  leaseUntil: 'lease_until',
-  finishedAt: 'null',
-  result: 'null',
-})
-export const FINISHED = runAs({
-  gate: `'open'`,
-  claimId: 'null',
-  leaseUntil: 'null',
-  finishedAt: 'finished_at',
-  result: 'result',
-})
+const liveAs = (omit: readonly RunContent[]): string =>
+  runAs({
+    gate: 'gate',
+    claimId: 'claim_id',
+    leaseUntil: 'lease_until',
+    finishedAt: 'null',
+    result: 'null',
+    payload: omit.includes('payload') ? 'null' : 'payload',
+  })
+const finishedAs = (omit: readonly RunContent[]): string =>
+  runAs({
+    gate: `'open'`,
+    claimId: 'null',
+    leaseUntil: 'null',
+    finishedAt: 'finished_at',
+    result: omit.includes('result') ? 'null' : 'result',
+    payload: omit.includes('payload') ? 'null' : 'payload',
+  })
+export const LIVE = liveAs([])
+export const FINISHED = finishedAs([])
 export const LIVE_RUN = `${LIVE} as run`
 export const FINISHED_RUN = `${FINISHED} as run`
+
+/** One run by its row. */
+export const runAt = (table: 'everytick_runs' | 'everytick_history', omit: readonly RunContent[] = []): string =>
+  `select ${(table === 'everytick_runs' ? liveAs : finishedAs)(omit)} as run from ${table} where rowid = ?`
+
+/** How large what is read of a run is. Of a text SQLite knows its length without reading it. */
+export const runSize = (table: 'everytick_runs' | 'everytick_history', omit: readonly RunContent[] = []): string =>
+  ['payload', ...(table === 'everytick_history' ? ['result'] : []), 'error', 'progress', 'policy']
+    .filter((column) => !omit.some((each) => each === column))
+    .map((column) => `coalesce(octet_length(${column}), 0)`)
+    .join(' + ')
 
 /** In the row of a run that was handed over: while a run is running the column must name a worker, and nobody has this name. */
 export const NOBODY = ''

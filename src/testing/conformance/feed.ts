@@ -85,7 +85,7 @@ export const feedGroup: Group = (promise) => {
       const entry = { workspace: 'b', actor: 'ana', action: 'schedule.pause', target: 'schedule b/nightly' }
       await store.auditLog.append({ ...entry, before: null, after: null, origin: null })
       expect(await told(store)).toEqual([
-        { kind: 'alert', at, id: 'a1', workspace: 'a', alertId: 'a1', state: 'resolved', data: { n: 1 } },
+        { kind: 'alert', at, id: 'a1', workspace: 'a', alertId: 'a1', state: 'resolved' },
         {
           kind: 'audit',
           at: expect.any(Number),

@@ -4,6 +4,7 @@ import type { Store } from '../../store/contract/store.ts'
 import { appsGroup } from './apps.ts'
 import { auditLogGroup } from './audit-log.ts'
 import { backfillsGroup } from './backfills.ts'
+import { boundedPagesGroup } from './bounded-pages.ts'
 import { claimsGroup } from './claims.ts'
 import { claimsBegunGroup } from './claims-begun.ts'
 import { claimsHandOverGroup } from './claims-hand-over.ts'
@@ -67,7 +68,7 @@ const GROUPS: Readonly<Record<string, readonly Group[]>> = {
   queues: [queuesGroup, queueLimitsGroup],
   backfills: [backfillsGroup],
   apps: [appsGroup],
-  history: [historyGroup, slotsGroup, latestGroup],
+  history: [historyGroup, slotsGroup, latestGroup, boundedPagesGroup],
   locks: [locksGroup],
   workers: [workersGroup],
   failovers: [failoversGroup],

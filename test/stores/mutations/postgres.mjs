@@ -1082,4 +1082,22 @@ export const MUTATIONS = [
     find: "verdict.state === 'failed' ? toJsonText(verdict.error, { what: 'error' })",
     replace: "verdict.state === 'failed' ? JSON.stringify(verdict.error)",
   },
+  {
+    kills: 'a page of runs is as large as its payloads',
+    file: `${folder}/within-bytes.ts`,
+    find: 'where w.place = 1 or w.bytes <= ',
+    replace: 'where true or w.bytes <= ',
+  },
+  {
+    kills: 'a run that is too large for a page is never listed',
+    file: `${folder}/within-bytes.ts`,
+    find: 'w.place = 1 or ',
+    replace: '',
+  },
+  {
+    kills: 'what a page leaves out is read',
+    file: `${folder}/rows.ts`,
+    find: 'if (omit.includes(column)) return',
+    replace: "if (omit.includes(column) && column !== 'payload') return",
+  },
 ]

@@ -849,8 +849,8 @@ export const MUTATIONS = [
   {
     kills: 'lines of another run are read',
     file: `${folder}/logs.ts`,
-    find: 'where run_id = ? and seq > ?',
-    replace: 'where ? is not null and seq > ?',
+    find: 'message, data from everytick_logs\n  where run_id = ? and seq > ?',
+    replace: 'message, data from everytick_logs\n  where ? is not null and seq > ?',
   },
   {
     kills: 'a beat forgets that the worker drains',
@@ -909,8 +909,26 @@ export const MUTATIONS = [
   {
     kills: 'finding stops after its first look',
     file: `${folder}/find.ts`,
-    find: 'if (looks === LOOKS) return { schedules, next: placeOf(last) }',
-    replace: 'if (looks === LOOKS) return { schedules, next: null }',
+    find: 'if (looks === LOOKS) return end(count, last)',
+    replace: 'if (looks === LOOKS) return end(count, null)',
+  },
+  {
+    kills: 'a page of runs is as large as its payloads',
+    file: `${folder}/history.ts`,
+    find: 'page.maxBytes === undefined ? page.limit : countWithin(sizes, page.maxBytes)',
+    replace: 'page.limit',
+  },
+  {
+    kills: 'a page of schedules is as large as its payloads',
+    file: `${folder}/find.ts`,
+    find: 'const count = countWithin(sizes, maxBytes)',
+    replace: 'const count = countWithin(sizes, maxBytes && Number.POSITIVE_INFINITY)',
+  },
+  {
+    kills: 'what a page leaves out is read',
+    file: `${folder}/run-rows.ts`,
+    find: "payload: omit.includes('payload') ? 'null' : 'payload',\n  })\nconst finishedAs",
+    replace: "payload: 'payload',\n  })\nconst finishedAs",
   },
   {
     kills: 'a run that is handed over keeps its worker',

@@ -1,0 +1,39 @@
+/** Works through the items of a page, and writes them as JSON, a few milliseconds at a time, so that the event loop has its turn in between; what is done to an item is the caller's matter. */
+import { setImmediate as turn } from 'node:timers/promises'
+import { systemClock } from '../time/clock.ts'
+
+/** After so long the next item waits for the event loop. */
+const TURN_MS = 4
+
+export async function mapInTurns<Item, Made>(
+  items: readonly Item[],
+  make: (item: Item, at: number) => Made,
+): Promise<Made[]> {
+  const made: Made[] = []
+  let since = systemClock.elapsed()
+  for (const [at, item] of items.entries()) {
+    if (systemClock.elapsed() - since > TURN_MS) {
+      await turn()
+      since = systemClock.elapsed()
+    }
+    made.push(make(item, at))
+  }
+  return made
+}
+
+/** The same text as `JSON.stringify`: the items of a list, under `data`, are written one by one. */
+export async function jsonInTurns(body: unknown): Promise<string> {
+  if (!isPage(body)) return JSON.stringify(body)
+  const fields: string[] = []
+  for (const [name, value] of Object.entries(body)) {
+    const text = name === 'data' ? await listInTurns(body.data) : JSON.stringify(value)
+    if (text !== undefined) fields.push(`${JSON.stringify(name)}:${text}`)
+  }
+  return `{${fields.join(',')}}`
+}
+
+const listInTurns = async (items: readonly unknown[]): Promise<string> =>
+  `[${(await mapInTurns(items, (item) => JSON.stringify(item) ?? 'null')).join(',')}]`
+
+const isPage = (body: unknown): body is { readonly data: readonly unknown[] } =>
+  typeof body === 'object' && body !== null && Array.isArray((body as { data?: unknown }).data) && !('toJSON' in body)
