@@ -286,6 +286,7 @@ const CALLS: Readonly<Record<string, (seeds: Seeds) => readonly Call[]>> = {
   revokeKey: () => get(`/api-keys/${NO_ID}`),
   rollKey: () => on([`/api-keys/${NO_ID}/roll`], {}),
   listAudit: () => get('/audit?limit=200', '/audit?limit=200&include=payload'),
+  getAuditHead: () => get('/audit/head'),
   verifyAudit: () => get('/audit/verify'),
   signIn: () => on(['/session'], { key: 'wrong' }),
   whoAmI: () => get('/session'),
