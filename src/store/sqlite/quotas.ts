@@ -1,0 +1,56 @@
+/** What quotas count, in SQLite: each question by an index that has the workspace in front, and no further than the limit. */
+import type { CountedQuota, NamedQuota, QuotaStore } from '../contract/quotas.ts'
+import type { Connection } from './connection.ts'
+
+const counted = (rows: string): string => `select count(*) as many from (select 1 from ${rows} limit ?)`
+
+const ofKind = (kind: string): string => counted(`everytick_documents where kind = '${kind}' and workspace = ?`)
+
+export const COUNTS: Readonly<Record<CountedQuota, string>> = {
+  schedules: counted('everytick_schedules where workspace = ?'),
+  pendingRuns: counted('everytick_runs where workspace = ?'),
+  channels: ofKind('channel'),
+  rules: ofKind('alert_rule'),
+}
+
+/** What running backfills may add to the runs they have open. */
+export const PROMISED = `
+  select coalesce(sum(max(0, min(concurrency - json_array_length(progress, '$.open'),
+    total - progress ->> '$.made' - progress ->> '$.kept'))), 0) as many
+  from (
+    select concurrency, total, progress from everytick_backfills where workspace = ? and state = 'running' limit ?)`
+
+/** From each name to the next, so that a name costs one step down the index whatever has it. */
+const walk = (table: string, column: string): string => `
+  select name from (
+    with recursive found (name) as (
+      select min(${column}) from ${table} where workspace = ?
+      union all
+      select (select min(${column}) from ${table} where workspace = ? and ${column} > found.name)
+      from found where found.name is not null)
+    select name from found where name is not null limit ?)`
+
+export const NAMES: Readonly<Record<NamedQuota, readonly string[]>> = {
+  queues: [walk('everytick_schedules', 'queue'), walk('everytick_runs', 'queue')],
+  tags: [walk('everytick_tags', 'tag')],
+}
+
+export function quotaStore(connection: Connection): QuotaStore {
+  const many = (text: string, workspace: string, upTo: number): number =>
+    connection.all<{ many: number }>(text, workspace, upTo)[0]!.many
+  return {
+    count: (workspace, what, upTo) =>
+      connection.read(() => {
+        const found = many(COUNTS[what], workspace, upTo)
+        if (what !== 'pendingRuns' || found >= upTo) return found
+        return Math.min(upTo, found + many(PROMISED, workspace, upTo))
+      }),
+    names: (workspace, what, upTo) =>
+      connection.read(() => {
+        const found = NAMES[what].flatMap((text) =>
+          connection.all<{ name: string }>(text, workspace, workspace, upTo).map(({ name }) => name),
+        )
+        return [...new Set(found)].sort().slice(0, upTo)
+      }),
+  }
+}
