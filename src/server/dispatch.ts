@@ -5,6 +5,7 @@ import type { z } from 'zod'
 import { EverytickError } from '../errors.ts'
 import type { Json } from '../json.ts'
 import { searchBudget } from '../schedule/search-budget.ts'
+import { actingBound } from '../workspace/acting.ts'
 import { translated } from './aliases.ts'
 import { type Authenticate, tooMany } from './authenticate.ts'
 import { readBody } from './body.ts'
@@ -210,7 +211,8 @@ async function recorded(parts: Parts, route: Route, asked: Asked): Promise<Reply
 async function handled({ jobs }: Parts, { operation, handle }: Route, asked: Asked): Promise<Reply> {
   // Whatever shows a payload must know what of it is secret.
   if (operation.scope !== 'none' && !operation.withoutStore) await jobs.refresh()
-  const reply = withNotes(await handle(asked), asked.notes)
+  const isBound = (asked.principal?.workspace ?? null) !== null
+  const reply = withNotes(await actingBound(isBound, async () => handle(asked)), asked.notes)
   if (operation.action !== undefined && reply.change === undefined)
     throw new Error(`${operation.id} did not say what it changed`)
   return reply

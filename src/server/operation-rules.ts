@@ -98,6 +98,7 @@ export const OPERATION_RULES = {
   listJobs: { scope: 'read', reach: 'workspace', cost: 'list', shows: 'nothing', quotas: [] },
   listLocks: { scope: 'read', reach: 'fleet', cost: 'list', shows: 'nothing', quotas: [] },
   releaseLock: { scope: 'admin', reach: 'fleet', cost: 'write', shows: 'nothing', quotas: [] },
+  listQuotas: { scope: 'read', reach: 'workspace', cost: 'scan', shows: 'nothing', quotas: [] },
   explainTiming: { scope: 'read', reach: 'workspace', cost: 'search', shows: 'nothing', quotas: [] },
   rehearseSchedules: { scope: 'operate', reach: 'workspace', cost: 'search', shows: 'payload', quotas: [] },
   simulateSchedule: { scope: 'read', reach: 'workspace', cost: 'search', shows: 'nothing', quotas: [] },

@@ -9,6 +9,8 @@ import { type Principal, sees, visible } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
 import { ok, type Route, route } from '../route.ts'
 
+const ADDS_RUNS: ReadonlySet<string> = new Set(['schedules.trigger', 'runs.retry'])
+
 export function operationRoutes({ core }: Parts): readonly Route[] {
   const documents = async () => (await core.store()).documents
   const known = async (principal: Principal, id: string): Promise<Document> => {
@@ -26,7 +28,12 @@ export function operationRoutes({ core }: Parts): readonly Route[] {
         })
       const workspace = principal.workspace ?? ''
       const store = await documents()
-      const made = await store.put(nextOf({ id, workspace, version: 0 }, 'running', begun(body, principal.name)))
+      // Refused where not even one of its runs would fit; each of them is held to the quotas when it is made.
+      const draws = ADDS_RUNS.has(body.action) && workspace !== '' ? [{ workspace, pendingRuns: 1 }] : []
+      const made = await core.quotas.within(
+        () => draws,
+        () => store.put(nextOf({ id, workspace, version: 0 }, 'running', begun(body, principal.name))),
+      )
       // A server that died before it answered has made it.
       const operation = made ?? (await known(principal, id))
       return {
