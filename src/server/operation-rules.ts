@@ -120,7 +120,7 @@ export const OPERATION_RULES = {
   listAlertRules: { scope: 'read', reach: 'workspace', cost: 'list', shows: 'nothing', quotas: [] },
   createAlertRule: { scope: 'admin', reach: 'workspace', cost: 'write', shows: 'nothing', quotas: ['rules'] },
   getAlertRule: { scope: 'read', reach: 'workspace', cost: 'read', shows: 'nothing', quotas: [] },
-  putAlertRule: { scope: 'admin', reach: 'workspace', cost: 'write', shows: 'nothing', quotas: ['rules'] },
+  putAlertRule: { scope: 'admin', reach: 'workspace', cost: 'write', shows: 'nothing', quotas: [] },
   deleteAlertRule: { scope: 'admin', reach: 'workspace', cost: 'write', shows: 'nothing', quotas: [] },
   listChannels: { scope: 'admin', reach: 'workspace', cost: 'list', shows: 'nothing', quotas: [] },
   createChannel: { scope: 'admin', reach: 'workspace', cost: 'write', shows: 'nothing', quotas: ['channels'] },
