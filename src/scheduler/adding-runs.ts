@@ -8,7 +8,7 @@ import type { Draw } from './quotas.ts'
 
 type Gated = Pick<Core, 'quotas' | 'store'>
 
-/** All or none. The transaction of a caller waits for no count of another. */
+/** All or none. */
 export function addRuns({ quotas, store }: Gated, runs: readonly NewRun[], tx?: Executor): Promise<Enqueued[]> {
   const draws = (): Draw[] =>
     [...byWorkspace(runs)].map(([workspace, some]) => ({
@@ -17,7 +17,7 @@ export function addRuns({ quotas, store }: Gated, runs: readonly NewRun[], tx?: 
       queues: some.map(({ queue }) => queue),
       payloadBytesPerDay: some.reduce((sum, { payload }) => sum + bytesOf(payload), 0),
     }))
-  return quotas.within(draws, async () => (await store()).runs.enqueue(runs, tx))
+  return quotas.within(draws, async () => (await store()).runs.enqueue(runs, tx), tx)
 }
 
 /** How many are looked at side by side. */

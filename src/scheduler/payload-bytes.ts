@@ -61,12 +61,12 @@ export function createByteSum(
   }
 
   return {
-    async draw(wanted, limit) {
-      const answer = await tally.draw(wanted, limit)
+    async draw(wish) {
+      const answer = await tally.draw(wish)
       if ('used' in answer) return answer
       return {
         end() {
-          unreported += wanted
+          unreported += wish.wanted
           answer.end()
           forget ??= timers.set(REPORT_MS, () => void report())
         },

@@ -1,5 +1,6 @@
 /** The gate that every call passes which adds to a workspace: looks whether its quotas allow it, then lets it write. */
 
+import type { Executor } from '../store/contract/executor.ts'
 import { COUNTED, NAMED } from '../store/contract/quotas.ts'
 import type { Store } from '../store/contract/store.ts'
 import { isActingBound } from '../workspace/acting.ts'
@@ -37,7 +38,7 @@ export interface QuotaGate {
   /** The quotas of a workspace for whoever acts now; null when it has none. */
   limits(workspace: string): Limits | null
   /** Refuses before anything is written. The draws are asked for only where a quota may be in effect. */
-  within<T>(draws: () => readonly Draw[] | Promise<readonly Draw[]>, write: () => Promise<T>): Promise<T>
+  within<T>(draws: () => readonly Draw[] | Promise<readonly Draw[]>, write: () => Promise<T>, tx?: Executor): Promise<T>
   /** Quotas as a key that is bound to the workspace has them. */
   usage(workspace: string): Promise<readonly QuotaUse[]>
 }
@@ -59,7 +60,10 @@ export function createQuotaGate(needs: () => Needs): QuotaGate {
     quota === 'payloadBytesPerDay'
       ? sumOf(workspace)
       : kept(tallies, `${quota}\n${workspace}`, () =>
-          createTally(async (limit) => (await needs().store()).quotas.count(workspace, quota, limit + 1), elapsed),
+          createTally(
+            async (limit, tx) => (await needs().store()).quotas.count(workspace, quota, { upTo: limit + 1, tx }),
+            elapsed,
+          ),
         )
   const sumOf = (workspace: string): ByteSum => {
     const day = dayOf(needs().clock.now())
@@ -71,7 +75,10 @@ export function createQuotaGate(needs: () => Needs): QuotaGate {
   }
   const namesOf = (workspace: string, quota: 'queues' | 'tags'): UsedNames =>
     kept(names, `${quota}\n${workspace}`, () =>
-      createUsedNames(async (upTo) => (await needs().store()).quotas.names(workspace, quota, upTo), elapsed),
+      createUsedNames(
+        async (upTo, tx) => (await needs().store()).quotas.names(workspace, quota, { upTo, tx }),
+        elapsed,
+      ),
     )
   const limits = (workspace: string): Limits | null => {
     const { quotas } = needs().settings
@@ -86,7 +93,7 @@ export function createQuotaGate(needs: () => Needs): QuotaGate {
   }
 
   /** Adds to `ends` what has to be called when the write is over. */
-  const drawn = async (draw: Draw, ends: (() => void)[]): Promise<void> => {
+  const drawn = async (draw: Draw, ends: (() => void)[], tx: Executor | undefined): Promise<void> => {
     const { workspace, smallestInterval: gap } = draw
     const limited = limits(workspace) ?? {}
     const { smallestInterval: limit } = limited
@@ -95,14 +102,14 @@ export function createQuotaGate(needs: () => Needs): QuotaGate {
     for (const quota of AMOUNTS) {
       const [limit, wanted = 0] = [limited[quota], draw[quota]]
       if (limit === undefined || wanted === 0) continue
-      const answer = await tallyOf(workspace, quota).draw(wanted, limit)
+      const answer = await tallyOf(workspace, quota).draw({ wanted, limit, tx })
       if ('used' in answer) refuse({ workspace, quota, limit, wanted, used: answer.used })
       else ends.push(answer.end)
     }
     for (const quota of NAMED) {
       const [limit, wanted = []] = [limited[quota], draw[quota]]
       if (limit === undefined || wanted.length === 0) continue
-      const answer = await namesOf(workspace, quota).draw(wanted, limit)
+      const answer = await namesOf(workspace, quota).draw(wanted, { limit, tx })
       if ('used' in answer) refuse({ workspace, quota, limit, used: answer.used })
       else ends.push(answer.end)
     }
@@ -110,11 +117,11 @@ export function createQuotaGate(needs: () => Needs): QuotaGate {
 
   return {
     limits,
-    async within(draws, write) {
+    async within(draws, write, tx) {
       if (needs().settings.quotas === null && !isActingBound()) return write()
       const ends: (() => void)[] = []
       try {
-        for (const draw of await draws()) await drawn(draw, ends)
+        for (const draw of await draws()) await drawn(draw, ends, tx)
         return await write()
       } finally {
         for (const end of ends) end()
@@ -139,9 +146,9 @@ export function createQuotaGate(needs: () => Needs): QuotaGate {
     { workspace, quota, upTo }: { readonly workspace: string; readonly quota: QuotaName; readonly upTo: number },
   ): Promise<number | null> {
     if (quota === 'smallestInterval' || quota === 'streams') return null
-    if (quota === 'queues' || quota === 'tags') return (await store.quotas.names(workspace, quota, upTo)).length
+    if (quota === 'queues' || quota === 'tags') return (await store.quotas.names(workspace, quota, { upTo })).length
     if (quota === 'payloadBytesPerDay') return tallyOf(workspace, quota).count(upTo)
-    return store.quotas.count(workspace, quota, upTo)
+    return store.quotas.count(workspace, quota, { upTo })
   }
 }
 

@@ -1,6 +1,7 @@
 /** Says what writing schedules adds to their workspaces: new schedules, queues, tags, payloads, and how often they fire. */
 import { type ScheduleDefinition, seedOf } from '../schedule/schedule.ts'
 import { smallestGapMs } from '../schedule/smallest-gap.ts'
+import type { Executor } from '../store/contract/executor.ts'
 import type { Core } from './core.ts'
 import { bytesOf } from './payload-bytes.ts'
 import type { Draw } from './quotas.ts'
@@ -8,11 +9,16 @@ import type { Draw } from './quotas.ts'
 /** How many are looked at side by side. */
 const AT_ONCE = 50
 
-/** `isNew`: what is known of all of them; undefined when the store has to be asked. */
+export interface Drawing {
+  /** What is known of all of them; undefined when the store has to be asked. */
+  readonly isNew: boolean | undefined
+  readonly tx: Executor | undefined
+}
+
 export async function scheduleDraws(
   core: Core,
   definitions: readonly ScheduleDefinition[],
-  isNew: boolean | undefined,
+  drawing: Drawing,
 ): Promise<Draw[]> {
   const workspaces = [...new Set(definitions.map(({ workspace }) => workspace))]
   const draws: Draw[] = []
@@ -22,7 +28,7 @@ export async function scheduleDraws(
     const some = definitions.filter((definition) => definition.workspace === workspace)
     draws.push({
       workspace,
-      ...(limits.schedules === undefined ? {} : { schedules: await countNew(core, some, isNew) }),
+      ...(limits.schedules === undefined ? {} : { schedules: await countNew(core, some, drawing) }),
       queues: some.map(({ queue }) => queue),
       tags: some.flatMap(({ tags }) => tags),
       payloadBytesPerDay: some.reduce((sum, each) => sum + (isSent(each) ? bytesOf(each.payload) : 0), 0),
@@ -38,14 +44,16 @@ const isSent = ({ source }: ScheduleDefinition): boolean => source === 'api'
 async function countNew(
   core: Core,
   definitions: readonly ScheduleDefinition[],
-  isNew: boolean | undefined,
+  { isNew, tx }: Drawing,
 ): Promise<number> {
   if (isNew !== undefined) return isNew ? definitions.length : 0
   const { schedules } = await core.store()
   let count = 0
-  for (let from = 0; from < definitions.length; from += AT_ONCE) {
-    const some = definitions.slice(from, from + AT_ONCE)
-    const found = await Promise.all(some.map(({ workspace, key }) => schedules.get(workspace, key)))
+  // A transaction is one conversation, in which one speaks after the other.
+  const step = tx ? 1 : AT_ONCE
+  for (let from = 0; from < definitions.length; from += step) {
+    const some = definitions.slice(from, from + step)
+    const found = await Promise.all(some.map(({ workspace, key }) => schedules.get(workspace, key, tx)))
     count += found.filter((schedule) => schedule === null).length
   }
   return count

@@ -44,8 +44,9 @@ const MAX_TRIES = 10
 export function putSchedules(core: Core, definitions: readonly ScheduleDefinition[], putting: Putting): Promise<Put> {
   const isNew = putting.onlyNew ? true : putting.from === undefined ? undefined : false
   return core.quotas.within(
-    () => scheduleDraws(core, definitions, isNew),
+    () => scheduleDraws(core, definitions, { isNew, tx: putting.tx }),
     () => put(core, definitions, putting),
+    putting.tx,
   )
 }
 

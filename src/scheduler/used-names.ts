@@ -1,29 +1,37 @@
 /** Keeps which names (queues or tags) a workspace uses: a name in use costs nothing, a new one is counted among the others. */
+import type { Executor } from '../store/contract/executor.ts'
 
 /** After which names may have gone, or come from another process. */
 const FRESH_MS = 2000
-/** A refusal stands for so long for each name that a count reads. */
+/** A refusal stands for so long for each name that a count reads, where those are more than a few. */
 const REFUSAL_MS = 0.1
+const FEW = 200
 
 export interface UsedNames {
   /** Lets the names through, until `end` is called; or answers how many are used. */
-  draw(names: readonly string[], limit: number): Promise<{ readonly end: () => void } | { readonly used: number }>
+  draw(
+    names: readonly string[],
+    of: { readonly limit: number; readonly tx: Executor | undefined },
+  ): Promise<{ readonly end: () => void } | { readonly used: number }>
   readonly isIdle: boolean
 }
 
-export function createUsedNames(read: (upTo: number) => Promise<readonly string[]>, elapsed: () => number): UsedNames {
+type ReadNames = (upTo: number, tx?: Executor) => Promise<readonly string[]>
+
+export function createUsedNames(read: ReadNames, elapsed: () => number): UsedNames {
   const inFlight = new Map<string, number>()
   let known: { readonly names: Set<string>; readonly at: number } | null = null
   let reading: Promise<void> | null = null
 
+  const look = async (limit: number, tx?: Executor): Promise<void> => {
+    const found = await read(limit + 1, tx)
+    known = { names: new Set([...found, ...inFlight.keys()]), at: elapsed() }
+  }
+  /** One at a time: whoever comes meanwhile takes its answer. */
   const refresh = (limit: number): Promise<void> => {
-    reading ??= read(limit + 1)
-      .then((found) => {
-        known = { names: new Set([...found, ...inFlight.keys()]), at: elapsed() }
-      })
-      .finally(() => {
-        reading = null
-      })
+    reading ??= look(limit).finally(() => {
+      reading = null
+    })
     return reading
   }
   const unused = (names: ReadonlySet<string>): string[] => [...names].filter((name) => !isKnown(known?.names, name))
@@ -31,11 +39,11 @@ export function createUsedNames(read: (upTo: number) => Promise<readonly string[
     added.length === 0 || (known?.names.size ?? 0) + added.length <= limit
 
   return {
-    async draw(given, limit) {
+    async draw(given, { limit, tx }) {
       const names = new Set(given)
       const age = known ? elapsed() - known.at : Number.POSITIVE_INFINITY
-      const stands = age < limit * REFUSAL_MS
-      if (age >= FRESH_MS || (!isWithin(unused(names), limit) && !stands)) await refresh(limit)
+      const stands = limit > FEW && age < limit * REFUSAL_MS
+      if (age >= FRESH_MS || (!isWithin(unused(names), limit) && !stands)) await (tx ? look(limit, tx) : refresh(limit))
       const added = unused(names)
       if (!isWithin(added, limit)) return { used: known?.names.size ?? 0 }
       for (const name of added) known?.names.add(name)

@@ -34,14 +34,14 @@ describe('an amount that is wanted', () => {
     ['is more than the allowance', seen(20, { drawn: 10 }), 100, 1, 'count'],
     ['was counted too long ago', seen(20, { age: FRESH_MS }), 100, 1, 'count'],
     ['is the last that is left', seen(99), 100, 1, 'go'],
-    ['does not fit a count of this moment', seen(100), 100, 1, 'refuse'],
-    ['does not fit, and the count is old for its cost', seen(100, { age: 1 }), 100, 1, 'count'],
+    ['does not fit, and counting is cheap', seen(100), 100, 1, 'count'],
+    ['does not fit, and the count is old for its cost', seen(1000, { age: 10 }), 1000, 1, 'count'],
     ['does not fit, and counting is expensive', seen(100_000, { age: 999 }), 100_000, 1, 'refuse'],
     ['does not fit, after the refusal has stood', seen(100_000, { age: 1000 }), 100_000, 1, 'count'],
     ['does not fit, but others of this process may have failed', seen(99, { drawn: 1 }), 100, 1, 'count'],
     ['fits, though not the allowance', seen(0), 100, 50, 'count'],
     ['is of a quota of nothing', seen(0), 0, 1, 'count'],
-    ['is beside what planning has added', seen(140), 100, 1, 'refuse'],
+    ['is beside what planning has added', seen(1400), 1000, 1, 'refuse'],
   ])('that %s', (_, known, limit, wanted, expected) => {
     expect(weigh(known, { limit, wanted, now: NOW })).toBe(expected)
   })
@@ -53,6 +53,6 @@ describe('an amount that is wanted', () => {
   })
 
   it('is refused without a count the longer, the more a count reads', () => {
-    expect([100, 10_000, 100_000].map(refusalMs)).toEqual([1, 100, 1000])
+    expect([100, 10_000, 100_000].map(refusalMs)).toEqual([0, 100, 1000])
   })
 })

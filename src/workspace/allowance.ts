@@ -25,8 +25,11 @@ const SHARES = 8
 export const allowance = (left: number, limit: number): number =>
   Math.min(left, Math.max(Math.ceil(left / SHARES), Math.floor(limit / 100)))
 
+/** Below this a count costs too little to be remembered. */
+const CHEAP = 1000
+
 /** A count reads as many rows as the limit allows, so that a refusal stands the longer the more its count has cost: 1 s for 100,000. */
-export const refusalMs = (limit: number): number => limit / 100
+export const refusalMs = (limit: number): number => (limit < CHEAP ? 0 : limit / 100)
 
 export function weigh(seen: Seen | null, { limit, wanted, now }: Wish): 'go' | 'count' | 'refuse' {
   if (seen === null || now - seen.at >= FRESH_MS) return 'count'

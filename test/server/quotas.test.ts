@@ -248,8 +248,8 @@ describe.each(STORES)('the quotas of a workspace on %s', (store) => {
     expect(made).toHaveLength(50)
     expect(results.filter(({ body }) => body.code === 'QUOTA_REACHED')).toHaveLength(70)
     const { quotas } = await stage.server.parts.core.store()
-    expect(await quotas.count('a', 'pendingRuns', 100)).toBe(25)
-    expect(await quotas.count('a', 'schedules', 100)).toBe(25)
+    expect(await quotas.count('a', 'pendingRuns', { upTo: 100 })).toBe(25)
+    expect(await quotas.count('a', 'schedules', { upTo: 100 })).toBe(25)
   })
 })
 

@@ -1,7 +1,9 @@
 /** What quotas count, in Postgres: each question by an index that has the workspace in front, and no further than the limit. */
+
+import type { Executor } from '../contract/executor.ts'
 import type { CountedQuota, NamedQuota, QuotaStore } from '../contract/quotas.ts'
 import type { Connection } from './connection.ts'
-import { prepared, type Statement } from './statement.ts'
+import { type Ask, prepared, type Statement, within } from './statement.ts'
 
 /** The order has no use but to be that of an index: otherwise the planner may read a whole table to find few rows. */
 const counted = (rows: string, order: string): string =>
@@ -57,13 +59,13 @@ export function createQuotas(connection: Connection, schema: string): QuotaStore
     rules: countStatement(schema, 'rules'),
   }
   const names = { queues: namesStatement(schema, 'queues'), tags: namesStatement(schema, 'tags') }
-  const { ask } = connection.api
+  const asker = (tx: Executor | undefined): Ask => (tx ? within(tx) : connection.api.ask)
   return {
-    async count(workspace, what, upTo) {
-      return (await ask<{ many: number }>(counts[what], [workspace, upTo]))[0]!.many
+    async count(workspace, what, { upTo, tx }) {
+      return (await asker(tx)<{ many: number }>(counts[what], [workspace, upTo]))[0]!.many
     },
-    async names(workspace, what, upTo) {
-      return (await ask<{ name: string }>(names[what], [workspace, upTo])).map(({ name }) => name)
+    async names(workspace, what, { upTo, tx }) {
+      return (await asker(tx)<{ name: string }>(names[what], [workspace, upTo])).map(({ name }) => name)
     },
   }
 }

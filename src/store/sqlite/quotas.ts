@@ -1,4 +1,5 @@
 /** What quotas count, in SQLite: each question by an index that has the workspace in front, and no further than the limit. */
+import type { Executor } from '../contract/executor.ts'
 import type { CountedQuota, NamedQuota, QuotaStore } from '../contract/quotas.ts'
 import type { Connection } from './connection.ts'
 
@@ -35,22 +36,32 @@ export const NAMES: Readonly<Record<NamedQuota, readonly string[]>> = {
   tags: [walk('everytick_tags', 'tag')],
 }
 
+type All = <R>(text: string, ...values: (string | number)[]) => R[] | Promise<R[]>
+
 export function quotaStore(connection: Connection): QuotaStore {
-  const many = (text: string, workspace: string, upTo: number): number =>
-    connection.all<{ many: number }>(text, workspace, upTo)[0]!.many
+  /** Of the caller's own connection, where there is a transaction of the caller. */
+  const reading = <T>(tx: Executor | undefined, work: (all: All) => Promise<T>): Promise<T> =>
+    work(
+      tx
+        ? async <R>(text: string, ...values: (string | number)[]) => (await tx.query(text, values)).rows as R[]
+        : <R>(text: string, ...values: (string | number)[]) =>
+            connection.read(() => connection.all<R>(text, ...values)),
+    )
   return {
-    count: (workspace, what, upTo) =>
-      connection.read(() => {
-        const found = many(COUNTS[what], workspace, upTo)
+    count: (workspace, what, { upTo, tx }) =>
+      reading(tx, async (all) => {
+        const many = async (text: string): Promise<number> =>
+          (await all<{ many: number }>(text, workspace, upTo))[0]!.many
+        const found = await many(COUNTS[what])
         if (what !== 'pendingRuns' || found >= upTo) return found
-        return Math.min(upTo, found + many(PROMISED, workspace, upTo))
+        return Math.min(upTo, found + (await many(PROMISED)))
       }),
-    names: (workspace, what, upTo) =>
-      connection.read(() => {
-        const found = NAMES[what].flatMap((text) =>
-          connection.all<{ name: string }>(text, workspace, workspace, upTo).map(({ name }) => name),
-        )
-        return [...new Set(found)].sort().slice(0, upTo)
+    names: (workspace, what, { upTo, tx }) =>
+      reading(tx, async (all) => {
+        const found = new Set<string>()
+        for (const text of NAMES[what])
+          for (const { name } of await all<{ name: string }>(text, workspace, workspace, upTo)) found.add(name)
+        return [...found].sort().slice(0, upTo)
       }),
   }
 }
