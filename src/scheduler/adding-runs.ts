@@ -4,7 +4,7 @@ import type { Executor } from '../store/contract/executor.ts'
 import type { Enqueued, NewRun } from '../store/contract/runs.ts'
 import type { Core } from './core.ts'
 import { bytesOf } from './payload-bytes.ts'
-import type { Draw } from './quotas.ts'
+import type { Draw } from './quota-gate.ts'
 
 type Gated = Pick<Core, 'quotas' | 'store'>
 

@@ -8,7 +8,7 @@ import type { Clock } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
 import type { Counters } from './counters.ts'
 import type { EventHub } from './events.ts'
-import type { QuotaGate } from './quotas.ts'
+import type { QuotaGate } from './quota-gate.ts'
 import type { Settings } from './settings.ts'
 
 export interface Core {

@@ -1,47 +1,16 @@
 /** The gate that every call passes which adds to a workspace: looks whether its quotas allow it, then lets it write. */
 
 import type { Executor } from '../store/contract/executor.ts'
-import { COUNTED, NAMED } from '../store/contract/quotas.ts'
+import { NAMED } from '../store/contract/quotas.ts'
 import type { Store } from '../store/contract/store.ts'
 import { isActingBound } from '../workspace/acting.ts'
-import { type Limits, limitsOf, QUOTA_NAMES, QUOTAS, type QuotaName, type QuotaUnit } from '../workspace/quotas.ts'
+import { type Limits, limitsOf, QUOTA_NAMES, QUOTAS, type QuotaName } from '../workspace/quotas.ts'
 import { type Exhausted, quotaRefusal } from '../workspace/refusal.ts'
 import type { Core } from './core.ts'
 import { type ByteSum, createByteSum, dayOf, untilNextDay } from './payload-bytes.ts'
+import { AMOUNTS, type Amount, type Draw, type QuotaGate, type QuotaUse } from './quota-gate.ts'
 import { createTally, type Tally } from './tally.ts'
 import { createUsedNames, type UsedNames } from './used-names.ts'
-
-const AMOUNTS = [...COUNTED, 'payloadBytesPerDay'] as const
-type Amount = (typeof AMOUNTS)[number]
-
-/** What a call would add to one workspace. */
-export interface Draw extends Readonly<Partial<Record<Amount, number>>> {
-  readonly workspace: string
-  readonly queues?: readonly string[]
-  readonly tags?: readonly string[]
-  /** The smallest gap between occurrences of a schedule that it writes. */
-  readonly smallestInterval?: number
-}
-
-export interface QuotaUse {
-  readonly quota: QuotaName
-  readonly unit: QuotaUnit
-  /** Null: off. */
-  readonly limit: number | null
-  /** Counted no further than one beyond the limit; null for what has no amount, and for what only a server knows. */
-  readonly used: number | null
-  /** `keys`: for keys that are bound to the workspace alone. */
-  readonly appliesTo: 'all' | 'keys'
-}
-
-export interface QuotaGate {
-  /** The quotas of a workspace for whoever acts now; null when it has none. */
-  limits(workspace: string): Limits | null
-  /** Refuses before anything is written. The draws are asked for only where a quota may be in effect. */
-  within<T>(draws: () => readonly Draw[] | Promise<readonly Draw[]>, write: () => Promise<T>, tx?: Executor): Promise<T>
-  /** Quotas as a key that is bound to the workspace has them. */
-  usage(workspace: string): Promise<readonly QuotaUse[]>
-}
 
 type Needs = Pick<Core, 'settings' | 'clock' | 'timers' | 'hub' | 'store' | 'onStop'>
 
