@@ -21,7 +21,7 @@ export interface QuotaUse {
   readonly unit: QuotaUnit
   /** Null: off. */
   readonly limit: number | null
-  /** Counted no further than one beyond the limit; null for what has no amount, and for what only a server knows. */
+  /** Counted no further than one beyond the limit; null for what has no amount. Streams are those of this process. */
   readonly used: number | null
   /** `keys`: for keys that are bound to the workspace alone. */
   readonly appliesTo: 'all' | 'keys'
@@ -32,6 +32,8 @@ export interface QuotaGate {
   limits(workspace: string): Limits | null
   /** Refuses before anything is written. The draws are asked for only where a quota may be in effect. */
   within<T>(draws: () => readonly Draw[] | Promise<readonly Draw[]>, write: () => Promise<T>, tx?: Executor): Promise<T>
+  /** Takes the place of a stream that a bound key opens, in this process; returns the function that gives it back, which is idempotent. */
+  openStream(workspace: string): () => void
   /** Quotas as a key that is bound to the workspace has them. */
   usage(workspace: string): Promise<readonly QuotaUse[]>
 }

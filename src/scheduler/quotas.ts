@@ -23,6 +23,8 @@ export function createQuotaGate(needs: () => Needs): QuotaGate {
   const tallies = new Map<string, Tally>()
   const sums = new Map<string, ByteSum>()
   const names = new Map<string, UsedNames>()
+  /** Open streams, by workspace. */
+  const streams = new Map<string, number>()
   const elapsed = (): number => needs().clock.elapsed()
 
   const tallyOf = (workspace: string, quota: Amount): Tally =>
@@ -96,6 +98,20 @@ export function createQuotaGate(needs: () => Needs): QuotaGate {
         for (const end of ends) end()
       }
     },
+    openStream(workspace) {
+      const open = streams.get(workspace) ?? 0
+      const { streams: limit } = limitsOf(needs().settings.quotas, { workspace, isBound: true })
+      if (limit !== undefined && open >= limit) refuse({ workspace, quota: 'streams', limit, used: open })
+      streams.set(workspace, open + 1)
+      let isOpen = true
+      return () => {
+        if (!isOpen) return
+        isOpen = false
+        const left = streams.get(workspace)! - 1
+        if (left > 0) streams.set(workspace, left)
+        else streams.delete(workspace)
+      }
+    },
     async usage(workspace) {
       const { quotas } = needs().settings
       const [bound, all] = [true, false].map((isBound) => limitsOf(quotas, { workspace, isBound }))
@@ -114,7 +130,8 @@ export function createQuotaGate(needs: () => Needs): QuotaGate {
     store: Store,
     { workspace, quota, upTo }: { readonly workspace: string; readonly quota: QuotaName; readonly upTo: number },
   ): Promise<number | null> {
-    if (quota === 'smallestInterval' || quota === 'streams') return null
+    if (quota === 'smallestInterval') return null
+    if (quota === 'streams') return streams.get(workspace) ?? 0
     if (quota === 'queues' || quota === 'tags') return (await store.quotas.names(workspace, quota, { upTo })).length
     if (quota === 'payloadBytesPerDay') return tallyOf(workspace, quota).count(upTo)
     return store.quotas.count(workspace, quota, { upTo })

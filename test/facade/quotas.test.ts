@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineJob, EverytickError, everytick, type QuotasOption } from '../../src/index.ts'
+import { coreOf } from '../../src/scheduler/core.ts'
 import { readQuotas } from '../../src/scheduler/read-quotas.ts'
 import { startedIn, type TestEverytick } from '../../src/testing/test-everytick.ts'
 import { OPEN_PLACES } from './open-places.ts'
@@ -205,6 +206,22 @@ describe.each(OPEN_PLACES)('quotas in code on %s', (_, open) => {
     expect(done).toBeGreaterThanOrEqual(200)
     expect(done).toBeLessThanOrEqual(207)
     expect(await place.store.quotas.count('acme', 'pendingRuns', { upTo: 1000 })).toBe(done)
+  })
+})
+
+describe('the streams of a workspace', () => {
+  it('are limited for bound keys in each process, and a place that is given back is free', async () => {
+    const app = everytick({ store: 'sqlite::memory:', jobs, quotas: acme({ streams: 2 }) })
+    const { openStream } = coreOf(app).quotas
+    const [first] = [openStream('acme'), openStream('acme')]
+    expect(() => openStream('acme')).toThrow('workspace "acme" uses 2 of its quota streams, which is 2')
+    for (let i = 0; i < 20; i++) openStream('other')
+    expect(() => openStream('other')).toThrow('which is 20')
+    first!()
+    first!()
+    openStream('acme')
+    expect(() => openStream('acme')).toThrow('quota streams')
+    await app.stop()
   })
 })
 

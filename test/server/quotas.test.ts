@@ -165,7 +165,9 @@ describe.each(STORES)('the quotas of a workspace on %s', (store) => {
       const body = { key, every: '1h', job: 'typed', payload: { account: 'a' }, tags: ['t'], workspace: 'a' }
       expect((await stage.ask('POST', '/schedules', { body })).status).toBe(201)
     }
+    const close = stage.server.parts.core.quotas.openStream('a')
     const own = await stage.ask('GET', '/quotas', { as: 'a-read' })
+    close()
     const bytes = 2 * JSON.stringify({ account: 'a' }).length
     const row = (quota: QuotaName, used: number | null, limit: number | null = QUOTAS[quota].bound, to = 'keys') => ({
       ...{ quota, unit: QUOTAS[quota].unit, limit, used, appliesTo: to },
@@ -179,7 +181,7 @@ describe.each(STORES)('the quotas of a workspace on %s', (store) => {
         row('tags', 1, null, 'all'),
         row('channels', 0),
         row('rules', 0),
-        row('streams', null),
+        row('streams', 1),
         row('smallestInterval', null, 5000, 'all'),
         // Fleet keys have no such quota here, and what they send is not counted.
         row('payloadBytesPerDay', 0),

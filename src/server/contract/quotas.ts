@@ -11,7 +11,7 @@ const QuotaBody = component(
     unit: z.enum(['count', 'ms', 'bytes']),
     /** Null: the quota is off. */
     limit: z.int().nullable(),
-    /** Counted no further than one beyond the limit; null for what is no stored amount: `streams` and `smallestInterval`. */
+    /** Counted no further than one beyond the limit; null for `smallestInterval`. Streams are those of this server. */
     used: z.int().nullable(),
     /** `keys`: only keys that are bound to the workspace have it. */
     appliesTo: z.enum(['all', 'keys']),
