@@ -114,7 +114,7 @@ const AT = '2026-11-17T00:00:00Z'
 const READING = [
   ...['schedules ls', 'schedules get hourly', 'runs ls', `why hourly ${AT}`, 'next hourly', 'forecast', 'audit'],
   ...['audit-log ls', 'audit-log verify', 'queues ls', 'workers ls', 'keys ls', 'alerts ls', 'alert-rules ls'],
-  ...['channels ls', 'ops ls', 'backfill ls hourly', 'export crontab', 'doctor'],
+  ...['channels ls', 'ops ls', 'quotas', 'backfill ls hourly', 'export crontab', 'doctor'],
 ].map((text) => text.split(' '))
 /** Every kind of dry run that asks a database. */
 const DRY = [
