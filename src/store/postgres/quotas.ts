@@ -24,7 +24,7 @@ export function countStatement(schema: string, what: CountedQuota): Statement {
     case 'pendingRuns':
       return prepared(`
 select least($2::int, runs.many + promised.many) as many
-from (${counted(`${schema}.runs where workspace = $1::text`, 'workspace, queue')}) runs, (${promised(schema)}) promised`)
+from (${counted(`${schema}.runs where workspace = $1::text and queue || '' >= ''`, 'workspace, queue')}) runs, (${promised(schema)}) promised`)
     default: {
       const kind = what === 'channels' ? 'channel' : 'alert_rule'
       const rows = `${schema}.documents where kind = '${kind}' and workspace = $1::text`
@@ -33,13 +33,13 @@ from (${counted(`${schema}.runs where workspace = $1::text`, 'workspace, queue')
   }
 }
 
-/** From each name to the next, so that a name costs one step down the index whatever has it. */
+/** From each name to the next, so that a name costs one step down the index whatever has it. The condition on names is that of the index. */
 const walk = (table: string, column: string): string => `
   with recursive found (name) as (
-    (select ${column} from ${table} where workspace = $1::text order by workspace, ${column} limit 1)
+    (select ${column} from ${table} where workspace = $1::text and ${column} || '' >= '' order by workspace, ${column} limit 1)
     union all
     select following.name from found cross join lateral (
-      select ${column} as name from ${table} where workspace = $1::text and ${column} > found.name
+      select ${column} as name from ${table} where workspace = $1::text and ${column} > found.name and ${column} || '' >= ''
       order by workspace, ${column} limit 1
     ) following
   )

@@ -9,7 +9,7 @@ const ofKind = (kind: string): string => counted(`everytick_documents where kind
 
 export const COUNTS: Readonly<Record<CountedQuota, string>> = {
   schedules: counted('everytick_schedules where workspace = ?'),
-  pendingRuns: counted('everytick_runs where workspace = ?'),
+  pendingRuns: counted("everytick_runs where workspace = ? and queue || '' >= ''"),
   channels: ofKind('channel'),
   rules: ofKind('alert_rule'),
 }
@@ -21,13 +21,13 @@ export const PROMISED = `
   from (
     select concurrency, total, progress from everytick_backfills where workspace = ? and state = 'running' limit ?)`
 
-/** From each name to the next, so that a name costs one step down the index whatever has it. */
+/** From each name to the next, so that a name costs one step down the index whatever has it. The condition on names is that of the index. */
 const walk = (table: string, column: string): string => `
   select name from (
     with recursive found (name) as (
-      select min(${column}) from ${table} where workspace = ?
+      select min(${column}) from ${table} where workspace = ? and ${column} || '' >= ''
       union all
-      select (select min(${column}) from ${table} where workspace = ? and ${column} > found.name)
+      select (select min(${column}) from ${table} where workspace = ? and ${column} > found.name and ${column} || '' >= '')
       from found where found.name is not null)
     select name from found where name is not null limit ?)`
 

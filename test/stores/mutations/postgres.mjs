@@ -1064,4 +1064,22 @@ export const MUTATIONS = [
     find: "verdict.state === 'failed' ? toJsonText(verdict.error, { what: 'error' })",
     replace: "verdict.state === 'failed' ? JSON.stringify(verdict.error)",
   },
+  {
+    kills: 'a backfill has places that no quota counts',
+    file: `${folder}/quotas.ts`,
+    find: 'least($2::int, runs.many + promised.many)',
+    replace: 'least($2::int, runs.many)',
+  },
+  {
+    kills: 'a quota counts the schedules of another workspace',
+    file: `${folder}/quotas.ts`,
+    find: '.schedules where workspace = $1::text',
+    replace: '.schedules where workspace <= $1::text',
+  },
+  {
+    kills: 'a quota does not see the queues of runs',
+    file: `${folder}/quotas.ts`,
+    find: "['schedules', 'runs'].map",
+    replace: "['schedules'].map",
+  },
 ]
