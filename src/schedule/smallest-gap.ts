@@ -8,11 +8,11 @@ import type { Timing } from './timing.ts'
 const SECOND_MS = 1000
 const DAY_MS = 86_400_000
 /** Occurrences of several rules together that are compared with each other. */
-const COMPARED = 200
+const COMPARED = 100
 
 /**
  * In milliseconds; infinite for what fires once. A rule is measured by itself, on a day on which it fires, whatever its bounds and
- * exclusions leave of it. Of several rules together the next 200 occurrences are compared besides.
+ * exclusions leave of it. Of several rules together the next 100 occurrences are compared besides.
  */
 export function smallestGapMs(
   spec: TimingSpec,
