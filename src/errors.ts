@@ -30,6 +30,8 @@ export const ERROR_CODES = {
   OPTION_UNKNOWN: 'an option is not known',
   PACKAGE_MISSING: 'a package that this feature needs is not installed',
   PAYLOAD_INVALID: 'a payload does not fit the schema of its job',
+  QUOTA_REACHED: 'a quota of the workspace is reached',
+  QUOTA_SPENT: 'a quota of the workspace is used up for now',
   REVISION_CONFLICT: 'the schedule was changed since it was read',
   RUN_ABANDONED: 'a run that may happen at most once began and did not end',
   RUN_CANCELLED: 'an operator cancelled the run while it was working',
@@ -70,6 +72,17 @@ export interface ErrorDetails {
   readonly source?: string
   readonly span?: Span
   readonly cause?: unknown
+  /** The quota that refused. */
+  readonly quota?: QuotaState
+  /** When the same call may succeed, where that is known. */
+  readonly retryAfterMs?: number
+}
+
+/** A quota as it was when it refused. */
+export interface QuotaState {
+  readonly name: string
+  readonly limit: number
+  readonly used: number
 }
 
 /** Messages and hints quote what was given, and are written to terminals and logs by people's own code. */
@@ -79,6 +92,8 @@ export class EverytickError extends Error {
   readonly hint: string | undefined
   readonly source: string | undefined
   readonly span: Span | undefined
+  readonly quota: QuotaState | undefined
+  readonly retryAfterMs: number | undefined
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(printable(message), details.cause === undefined ? undefined : { cause: details.cause })
@@ -86,6 +101,8 @@ export class EverytickError extends Error {
     this.hint = details.hint === undefined ? undefined : printable(details.hint)
     this.source = details.source
     this.span = details.span
+    this.quota = details.quota
+    this.retryAfterMs = details.retryAfterMs
   }
 
   /** The path of this code in the error reference. */

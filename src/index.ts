@@ -26,6 +26,7 @@ export type { QueuePauseOptions, Queues, QueueView } from './scheduler/queues.ts
 export type { ExcludeOption } from './scheduler/read-exclusions.ts'
 export type { JitterOption } from './scheduler/read-firing.ts'
 export type { QueueOption } from './scheduler/read-queues.ts'
+export type { QuotaOptions, QuotasOption } from './scheduler/read-quotas.ts'
 export type { AnyRule, When } from './scheduler/read-timing.ts'
 export type { FieldChange, RevisionView } from './scheduler/revisions.ts'
 export type { RunView, Stored } from './scheduler/run-view.ts'

@@ -24,6 +24,7 @@ import { createLocks, type Locks } from './scheduler/locks.ts'
 import { watchPlanner } from './scheduler/planner-watch.ts'
 import { publishJobs } from './scheduler/published-jobs.ts'
 import { createQueues, type Queues } from './scheduler/queues.ts'
+import { createQuotaGate } from './scheduler/quotas.ts'
 import { createRuns, type Runs } from './scheduler/runs.ts'
 import { createSchedules, type Schedules } from './scheduler/schedules.ts'
 import { type EverytickOptions, readSettings } from './scheduler/settings.ts'
@@ -132,6 +133,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
     timers,
     hub,
     counters,
+    quotas: createQuotaGate(() => core),
     isStoreFailing: storeFailures.isFailing,
     slots: () => engine?.slots() ?? [],
     isRunning: () => engine !== null && !stopping,

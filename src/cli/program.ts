@@ -91,7 +91,7 @@ const GROUPS: readonly Group[] = [
   { words: ['schedules', 'trigger', 'backfill'], register: registerSchedules },
   { words: ['runs', 'ops'], register: registerRuns },
   { words: ['why', 'simulate', 'forecast', 'audit', 'audit-log', 'bench'], register: registerLook },
-  { words: ['queues', 'workers', 'locks'], register: registerFleet },
+  { words: ['queues', 'workers', 'locks', 'quotas'], register: registerFleet },
   { words: ['keys'], register: registerKeys },
   { words: ['alerts', 'alert-rules', 'channels'], register: registerAlerts },
   { words: ['migrate', 'sync', 'apply', 'doctor', 'cleanup'], register: registerDeploy },

@@ -3,6 +3,7 @@
 import type { Json } from '../json.ts'
 import type { Run, RunError } from '../run/run.ts'
 import type { AgainReason } from '../run/settle.ts'
+import type { QuotaName } from '../workspace/quotas.ts'
 import type { Failover } from './failover.ts'
 import type { LogLevel } from './logger.ts'
 
@@ -76,6 +77,8 @@ export type Fact =
     }
   /** This process does a background task from now on, or no longer. */
   | { readonly kind: 'leadership.changed'; readonly task: string; readonly leads: boolean }
+  /** A quota of a workspace refused a call; nothing was written. */
+  | { readonly kind: 'quota.refused'; readonly workspace: string; readonly quota: QuotaName }
   /** So many rows were older than their retention. */
   | { readonly kind: 'retention.removed'; readonly count: number }
   /** A loop works again after it failed. */

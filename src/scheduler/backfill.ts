@@ -8,6 +8,7 @@ import { scheduleName } from '../schedule-definition.ts'
 import type { Store } from '../store/contract/store.ts'
 import { type By, readBy } from './actor.ts'
 import type { Core } from './core.ts'
+import { bytesOf } from './payload-bytes.ts'
 import { settlePast } from './schedule-writing.ts'
 import { payloadOf } from './trigger.ts'
 
@@ -69,7 +70,14 @@ export async function startBackfill(
   const id = core.newId()
   const { id: scheduleId, workspace, key } = schedule
   const span = { fromAt, toAt, concurrency, force, payload, total: numbers.total }
-  await store.backfills.create({ id, scheduleId, workspace, key, by, ...span })
+  const { toRun } = numbers
+  const bytes = bytesOf(payload ?? schedule.payload)
+  // Its runs are made bit by bit: so many at once, and each with the payload.
+  const draw = { workspace, pendingRuns: Math.min(toRun, concurrency), payloadBytesPerDay: toRun * bytes }
+  await core.quotas.within(
+    () => [draw],
+    () => store.backfills.create({ id, scheduleId, workspace, key, by, ...span }),
+  )
   return { id, ...answer }
 }
 

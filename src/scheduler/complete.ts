@@ -9,6 +9,7 @@ import { attemptOfToken } from '../run/completion-token.ts'
 import type { Run } from '../run/run.ts'
 import { type Outcome, settle } from '../run/settle.ts'
 import type { Core } from './core.ts'
+import { bytesOf } from './payload-bytes.ts'
 
 export interface CompleteOptions {
   /** What `ctx.completionToken()` answered; it names the attempt by itself. */
@@ -82,11 +83,19 @@ export async function attemptNamed(
 }
 
 /** `run` as it was seen before; refused with LEASE_LOST when the attempt is not its present one any more. */
-export async function completeRun(
-  core: Core,
-  run: Run,
-  how: { attempt: AttemptName; outcome: Outcome },
-): Promise<void> {
+export function completeRun(core: Core, run: Run, how: { attempt: AttemptName; outcome: Outcome }): Promise<void> {
+  const { outcome } = how
+  const draw = {
+    workspace: run.workspace,
+    payloadBytesPerDay: outcome.kind === 'returned' ? bytesOf(outcome.result) : 0,
+  }
+  return core.quotas.within(
+    () => [draw],
+    () => complete(core, run, how),
+  )
+}
+
+async function complete(core: Core, run: Run, how: { attempt: AttemptName; outcome: Outcome }): Promise<void> {
   const { fence, claimId = run.claimId } = how.attempt
   // Before anything is written: a token is known for longer than its attempt lasts, and late words would fill the journal.
   if (run.state !== 'running' || run.fence !== fence || run.claimId !== claimId) throw tooLate(run, fence)

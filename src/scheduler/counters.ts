@@ -3,6 +3,7 @@ import { type ClassCounts, createClassCounts } from '../observe/class-counts.ts'
 import type { Fact } from '../observe/fact.ts'
 import type { Run } from '../run/run.ts'
 import { DURATION_BOUNDS } from '../store/contract/stats.ts'
+import { QUOTA_NAMES } from '../workspace/quotas.ts'
 import { type PerName, perName } from './per-name.ts'
 
 const inSeconds = (bounds: readonly number[]): readonly number[] => bounds.map((ms) => ms / 1000)
@@ -39,6 +40,8 @@ export interface Counters {
   /** Passes that failed, by what failed. */
   readonly errors: Pick<PerName<{ readonly count: number }>, 'entries'>
   readonly plannerPass: ClassCounts
+  /** Calls that a quota of a workspace refused, by quota. */
+  readonly refusals: Pick<PerName<{ readonly count: number }>, 'entries'>
 }
 
 /** What is known before anything happens, so that its series begin at 0 and the first failure shows as a change. */
@@ -55,8 +58,10 @@ export function createCounters(known: Known): Counters {
   }))
   const queues = perName(() => createClassCounts(BOUNDS.lateness))
   const errors = perName(() => ({ count: 0 }))
+  const refusals = perName(() => ({ count: 0 }))
   const plannerPass = createClassCounts(BOUNDS.plannerPass)
   const sums = { fires: 0, missed: 0, leasesRenewed: 0, leasesLost: 0 }
+  for (const quota of QUOTA_NAMES) refusals.of(quota)
   for (const job of known.jobs) jobs.of(job)
   for (const queue of known.queues) queues.of(queue)
 
@@ -105,6 +110,9 @@ export function createCounters(known: Known): Counters {
       case 'engine.error':
         errors.of(fact.where).count++
         break
+      case 'quota.refused':
+        refusals.of(fact.quota).count++
+        break
     }
   }
 
@@ -126,5 +134,6 @@ export function createCounters(known: Known): Counters {
     queues,
     errors,
     plannerPass,
+    refusals,
   }
 }

@@ -18,6 +18,7 @@ import { keyLane } from '../plan/lane.ts'
 import type { RunPolicy } from '../run/run.ts'
 import { jobOf } from '../schedule-definition.ts'
 import type { NewRun } from '../store/contract/runs.ts'
+import { addRuns } from './adding-runs.ts'
 import { type Core, type InTransaction, readTx } from './core.ts'
 import { storablePayload } from './payload.ts'
 import type { Stored } from './run-view.ts'
@@ -81,11 +82,10 @@ export async function enqueue(core: Core, job: Job, args: readonly unknown[]): P
   const options = given as EnqueueOptions
   const tx = readTx(options)
   const run = newRun(core, job, { options, payload: await payloadOf(job, payload) })
-  const store = await core.store()
-  const [answer] = await store.runs.enqueue([run], tx)
+  const [answer] = await addRuns(core, [run], tx)
   const { id, created } = answer!
   if (created || tx) return { id, created }
-  const known = await store.history.run(id)
+  const known = await (await core.store()).history.run(id)
   return { id, created, ...(known?.state === 'succeeded' ? { result: known.result } : {}) }
 }
 
@@ -108,8 +108,7 @@ export async function enqueueMany(
   // In one go, so that no ids of another call come between theirs.
   const runs = items.map((item, i) => newRun(core, job, { options: item, payload: payloads[i]! }))
   if (runs.length === 0) return []
-  const store = await core.store()
-  return store.runs.enqueue(runs, tx)
+  return addRuns(core, runs, tx)
 }
 
 /** Answers how the job is named in refusals. */

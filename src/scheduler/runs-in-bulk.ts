@@ -12,6 +12,8 @@ import {
 import type { Run } from '../run/run.ts'
 import type { RunFilter } from '../store/contract/history.ts'
 import type { Store } from '../store/contract/store.ts'
+import { redriveRuns } from './adding-runs.ts'
+import type { Core } from './core.ts'
 
 interface WhichRuns {
   readonly workspace?: string
@@ -58,17 +60,18 @@ const AT_ONCE = 50
 const LIVE = ['pending', 'running'] as const
 const MAX = 100_000
 
-export async function redriveMany(store: Store, which: RedriveFilter, { by, filter }: Bulk): Promise<string[]> {
+export async function redriveMany(core: Core, which: RedriveFilter, { by, filter }: Bulk): Promise<string[]> {
   checkKeys(which, [...SHARED, 'error', 'since'], 'runs.redrive()')
   const { limit, dryRun } = readShared(which)
   const error = which.error === undefined ? null : readText(which.error, 'error', 1000)
   const sinceAt = which.since === undefined ? Number.NEGATIVE_INFINITY : readInstantOption(which.since, 'since')
   const fits = (run: Run): boolean => (run.finishedAt ?? 0) >= sinceAt && (error === null || failedWith(run, error))
   const moved: string[] = []
+  const store = await core.store()
   for await (const runs of pages(store, { ...(await filter()), states: ['failed'] })) {
     const ids = runs.filter(fits).map(({ id }) => id)
     const some = ids.slice(0, limit - moved.length)
-    if (some.length > 0) moved.push(...(dryRun ? some : await store.runs.redrive(some, by)))
+    if (some.length > 0) moved.push(...(dryRun ? some : await redriveRuns(core, some, by)))
     if (moved.length >= limit) break
   }
   return moved

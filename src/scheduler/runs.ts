@@ -6,6 +6,7 @@ import { scheduleName } from '../schedule-definition.ts'
 import type { JournalEntry, RunFilter } from '../store/contract/history.ts'
 import type { CancelAnswer } from '../store/contract/runs.ts'
 import { type By, readBy } from './actor.ts'
+import { redriveRuns } from './adding-runs.ts'
 import { type AttemptEntry, attemptsOf } from './attempts.ts'
 import {
   attemptNamed,
@@ -128,7 +129,7 @@ export function createRuns(core: Core): Runs {
     async retry(id, options = {}) {
       checkKeys(options, ['by'], 'runs.retry()')
       const by = readBy(core, options)
-      const [moved] = await (await core.store()).runs.redrive([readId(id)], by)
+      const [moved] = await redriveRuns(core, [readId(id)], by)
       const run = await get(id)
       if (!run) throw notFound(id)
       if (moved === undefined) throw notFailed(run)
@@ -139,9 +140,9 @@ export function createRuns(core: Core): Runs {
       const by = readBy(core, options)
       if (!isFilter(which)) {
         const ids = (typeof which === 'string' ? [which] : which).map(readId)
-        return ids.length === 0 ? [] : (await core.store()).runs.redrive(ids, by)
+        return ids.length === 0 ? [] : redriveRuns(core, ids, by)
       }
-      return redriveMany(await core.store(), which, { by, filter: () => readFilter(core, which) })
+      return redriveMany(core, which, { by, filter: () => readFilter(core, which) })
     },
     async remove(id, options = {}) {
       checkKeys(options, ['by'], 'runs.remove()')

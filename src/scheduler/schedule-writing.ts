@@ -12,6 +12,7 @@ import type { Core } from './core.ts'
 import { firstFires } from './first-fire.ts'
 import type { InitialPause } from './read-pause.ts'
 import { emitChange } from './schedule-changes.ts'
+import { scheduleDraws } from './schedule-draws.ts'
 
 export interface Putting {
   readonly tx?: Executor | undefined
@@ -40,7 +41,16 @@ const MAX_TRIES = 10
  * Creating is one round trip. What exists and differs is looked at first, and its occurrences up to now accounted for by
  * the definition they belong to; somebody may be quicker, and then it is looked at again.
  */
-export async function putSchedules(
+export function putSchedules(core: Core, definitions: readonly ScheduleDefinition[], putting: Putting): Promise<Put> {
+  const isNew = putting.onlyNew ? true : putting.from === undefined ? undefined : false
+  return core.quotas.within(
+    () => scheduleDraws(core, definitions, { isNew, tx: putting.tx }),
+    () => put(core, definitions, putting),
+    putting.tx,
+  )
+}
+
+async function put(
   core: Core,
   definitions: readonly ScheduleDefinition[],
   { tx, by, from, onlyNew = false, pauses = [], pausedBy = by, asked }: Putting,

@@ -24,9 +24,11 @@ import {
   scheduleName,
 } from '../schedule-definition.ts'
 import type { Retention } from '../store/contract/upkeep.ts'
+import type { QuotaSettings } from '../workspace/quotas.ts'
 import { ForeignJobs } from './foreign-jobs.ts'
 import { consoleLogger, safeLogger } from './loggers.ts'
 import { type QueueOption, readConcurrency, readQueues } from './read-queues.ts'
+import { type QuotasOption, readQuotas } from './read-quotas.ts'
 
 export interface EverytickOptions {
   /** `sqlite:./everytick.db`, `sqlite::memory:`, `postgres://…`, or a store that was opened elsewhere. */
@@ -59,6 +61,11 @@ export interface EverytickOptions {
   readonly migrate?: boolean
   /** Whether schedules and runs may name jobs that only other processes have, whose payloads are then not checked here; false when absent. */
   readonly foreignJobs?: boolean
+  /**
+   * What each workspace may have at most, whoever asks. Absent: only keys that are bound to a workspace have quotas, the default ones
+   * of `docs/operate/quotas.md`.
+   */
+  readonly quotas?: QuotasOption
 }
 
 export type PlannerMode = 'leader' | 'sharded' | 'all'
@@ -95,10 +102,12 @@ export interface Settings {
   readonly build: number | null
   readonly removed: 'pause' | 'delete'
   readonly migrate: boolean
+  /** Null: only bound keys have quotas. */
+  readonly quotas: QuotaSettings | null
 }
 
 const KEYS =
-  'store jobs schedules queues concurrency name logger lease lookahead retention planner build removed migrate foreignJobs'.split(
+  'store jobs schedules queues concurrency name logger lease lookahead retention planner build removed migrate foreignJobs quotas'.split(
     ' ',
   )
 const WORKERS_MS = 3_600_000
@@ -131,6 +140,7 @@ export function readSettings(options: EverytickOptions): Settings {
     build: readBuild(options.build),
     removed: readChoice(options.removed ?? 'pause', 'removed', ['pause', 'delete']),
     migrate: readBoolean(options.migrate ?? true, 'migrate'),
+    quotas: readQuotas(options.quotas),
   })
 }
 

@@ -4,6 +4,7 @@ import { laneOf } from '../plan/lane.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import { jobOf, scheduleName } from '../schedule-definition.ts'
 import type { NewRun } from '../store/contract/runs.ts'
+import { addRuns } from './adding-runs.ts'
 import { type Core, type InTransaction, readTx } from './core.ts'
 import type { RunHandle } from './enqueue.ts'
 import { storablePayload } from './payload.ts'
@@ -41,7 +42,7 @@ export async function triggerSchedule(
     due: { delayMs: 0 },
     idempotencyKey: name,
   }
-  const [answer] = await (await core.store()).runs.enqueue([run], tx)
+  const [answer] = await addRuns(core, [run], tx)
   return answer!
 }
 

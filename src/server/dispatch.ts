@@ -5,6 +5,7 @@ import type { z } from 'zod'
 import { EverytickError } from '../errors.ts'
 import type { Json } from '../json.ts'
 import { searchBudget } from '../schedule/search-budget.ts'
+import { actingBound } from '../workspace/acting.ts'
 import { translated } from './aliases.ts'
 import { type Authenticate, bearerOf, tooMany } from './authenticate.ts'
 import { readBody } from './body.ts'
@@ -106,9 +107,30 @@ async function limited(parts: Parts, { limits, streams }: Gates, { route, asked 
   try {
     const reply = await done(parts, route, asked)
     if (route.operation.method === 'get') refuseOtherTag(request, reply.headers?.etag)
-    return streams.watched(reply, { principal, request, release })
+    const close = await streamPlace(parts, { route, asked }, reply)
+    return streams.watched(reply, {
+      ...{ principal, request },
+      release() {
+        close()
+        release()
+      },
+    })
   } catch (error) {
     release()
+    throw error
+  }
+}
+
+/** An answer that stays open takes a place of the quota of its workspace. */
+async function streamPlace({ core }: Parts, { route, asked }: Admitted, { raw }: Reply): Promise<() => void> {
+  const { workspace } = asked.principal
+  const isStream = raw?.headers.get('content-type')?.startsWith('text/event-stream') && asked.request.method === 'GET'
+  const draws = ruleOf(route.operation).quotas.some((quota) => quota === 'streams')
+  if (!isStream || !draws || workspace === null) return () => {}
+  try {
+    return core.quotas.openStream(workspace)
+  } catch (error) {
+    await raw?.body?.cancel()
     throw error
   }
 }
@@ -256,7 +278,8 @@ async function recorded(parts: Parts, route: Route, asked: Asked): Promise<Reply
 async function handled({ jobs }: Parts, { operation, handle }: Route, asked: Asked): Promise<Reply> {
   // Whatever shows a payload must know what of it is secret.
   if (operation.scope !== 'none' && !operation.withoutStore) await jobs.refresh()
-  const made = await handle(asked)
+  const isBound = (asked.principal?.workspace ?? null) !== null
+  const made = await actingBound(isBound, async () => handle(asked))
   refuseUnreleased(operation, made)
   const reply = withNotes(made, asked.notes)
   if (operation.action !== undefined && reply.change === undefined)

@@ -5,6 +5,7 @@ import { acceptedBy, aliasesIn } from './aliases.ts'
 import { isLimited } from './concurrency.ts'
 import { components } from './contract/vocabulary.ts'
 import type { AnswerSpec, Operation } from './operation.ts'
+import { ruleOf } from './operation-rules.ts'
 import { PROBLEM_CODES, type ProblemCode } from './problem-codes.ts'
 
 type JsonObject = Record<string, unknown>
@@ -20,6 +21,11 @@ const PROBLEM = {
     detail: { type: 'string' },
     hint: { type: 'string' },
     requestId: { type: 'string' },
+    quota: {
+      type: 'object',
+      required: ['name', 'limit', 'used'],
+      properties: { name: { type: 'string' }, limit: { type: 'integer' }, used: { type: 'integer' } },
+    },
     errors: {
       type: 'array',
       items: {
@@ -147,6 +153,9 @@ function problemsOf(operation: Operation): JsonObject {
   if (params || query || body) codes.push('REQUEST_INVALID')
   if (body) codes.push('BODY_INVALID', 'BODY_TOO_LARGE', 'MEDIA_TYPE')
   if (method === 'post' && action) codes.push('IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_FLIGHT')
+  const { quotas } = ruleOf(operation)
+  if (quotas.some((quota) => quota !== 'payloadBytesPerDay')) codes.push('QUOTA_REACHED')
+  if (quotas.includes('payloadBytesPerDay')) codes.push('QUOTA_SPENT')
   if (typeof recovery === 'object') codes.push('IDEMPOTENCY_OUTCOME_UNKNOWN')
   const byStatus = new Map<number, string[]>()
   for (const code of codes) {

@@ -1,5 +1,5 @@
 /** Turns whatever went wrong into problem+json: a code, the spot, and what to do; the words come from where it was thrown. */
-import { ERROR_CODES, type ErrorCode, EverytickError, type Span } from '../errors.ts'
+import { ERROR_CODES, type ErrorCode, EverytickError, type QuotaState, type Span } from '../errors.ts'
 import { PROBLEM_CODES, type ProblemCode } from './problem-codes.ts'
 
 export interface Spot {
@@ -18,6 +18,8 @@ export interface Problem {
   readonly detail: string
   readonly hint?: string
   readonly errors?: readonly Spot[]
+  /** The quota that refused. */
+  readonly quota?: QuotaState
   readonly requestId: string
 }
 
@@ -48,6 +50,8 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   LEASE_LOST: 409,
   LOCK_HELD: 409,
   LOCK_NOT_FOUND: 404,
+  QUOTA_REACHED: 409,
+  QUOTA_SPENT: 429,
   REVISION_CONFLICT: 412,
   SCHEDULE_EXISTS: 409,
   RUN_NOT_FAILED: 409,
@@ -111,8 +115,9 @@ function fullProblem(error: unknown, requestId: string): Told {
     const spot = { pointer: pointerOf(code), ...(span ? { span } : {}), ...(hint ? { hint } : {}) }
     const errors = status === WRITTEN_WRONG ? [spot] : undefined
     const title = sentence(ERROR_CODES[code])
-    const headers = status === 503 ? { 'retry-after': '1' } : {}
-    return { problem: made({ code, status, title, error, hint, errors, requestId }), headers, isOurs: status >= 500 }
+    const headers = retryAfter(status, error)
+    const problem = made({ code, status, title, error, hint, errors, quota: error.quota, requestId })
+    return { problem, headers, isOurs: status >= 500 }
   }
   // What went wrong inside is for our log: it may tell of rows and addresses.
   const [status, title] = PROBLEM_CODES.INTERNAL
@@ -124,9 +129,10 @@ interface Parts extends Pick<Problem, 'code' | 'status' | 'title' | 'requestId'>
   readonly error: Error
   readonly hint?: string | undefined
   readonly errors?: readonly Spot[] | undefined
+  readonly quota?: QuotaState | undefined
 }
 
-const made = ({ code, status, title, error, hint, errors, requestId }: Parts): Problem => ({
+const made = ({ code, status, title, error, hint, errors, quota, requestId }: Parts): Problem => ({
   type: `/docs/errors/${code}`,
   title,
   status,
@@ -134,7 +140,13 @@ const made = ({ code, status, title, error, hint, errors, requestId }: Parts): P
   detail: error.message,
   ...(hint === undefined ? {} : { hint }),
   ...(errors === undefined ? {} : { errors }),
+  ...(quota === undefined ? {} : { quota }),
   requestId,
 })
+
+function retryAfter(status: number, { retryAfterMs }: EverytickError): Readonly<Record<string, string>> {
+  if (retryAfterMs !== undefined) return { 'retry-after': `${Math.ceil(retryAfterMs / 1000)}` }
+  return status === 503 ? { 'retry-after': '1' } : {}
+}
 
 const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}`

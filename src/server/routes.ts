@@ -19,6 +19,7 @@ import { metricsRoutes } from './routes/metrics.ts'
 import { openApiRoutes } from './routes/openapi.ts'
 import { operationRoutes } from './routes/operations.ts'
 import { overviewRoutes } from './routes/overview.ts'
+import { quotaRoutes } from './routes/quotas.ts'
 import { rehearseRoutes } from './routes/rehearse.ts'
 import { runRoutes } from './routes/runs.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
@@ -33,6 +34,7 @@ export function routesOf(parts: Parts, signIn: SignIn): readonly Route[] {
     ...overviewRoutes(parts),
     ...backfillRoutes(parts),
     ...fleetRoutes(parts),
+    ...quotaRoutes(parts),
     ...explainRoutes(parts),
     ...rehearseRoutes(parts),
     ...simulateRoutes(parts),

@@ -49,7 +49,7 @@ export interface TestPlace {
   readonly patienceMs?: number
 }
 
-const KEYS = 'now jobs schedules queues name logger lease lookahead retention planner build removed'.split(' ')
+const KEYS = 'now jobs schedules queues name logger lease lookahead retention planner build removed quotas'.split(' ')
 const FILTERS = ['schedule', 'workspace', 'job', 'state']
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} }
 

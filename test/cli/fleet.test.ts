@@ -117,6 +117,30 @@ describe('against a server', () => {
     expect(refused.map(({ code }) => code)).toEqual([2, 2, 2, 2])
   })
 
+  it('quotas are shown with what the workspace uses of them', async () => {
+    await place.ask('POST', '/schedules', {
+      key: 'nightly',
+      workspace: 'shop',
+      every: '1h',
+      job: 'noop',
+      queue: 'mail',
+    })
+    const shown = async (...args: string[]) =>
+      (await place.run('quotas', ...args)).out
+        .trimEnd()
+        .split('\n')
+        .map((row) => row.split('\t'))
+    const [used] = await shown('--workspace', 'shop', '--json', 'quota,used,limit')
+    const { data } = await place.ask<{ data: { quota: string }[] }>('GET', '/quotas?workspace=shop')
+    const rows = await shown('--workspace', 'shop')
+    expect(rows.map(([quota]) => quota)).toEqual(data.map(({ quota }) => quota))
+    expect(rows).toContainEqual(['queues', expect.any(String), '100', 'bound keys'])
+    expect(rows).toContainEqual(['smallestInterval', '-', '1s', 'bound keys'])
+    expect(rows).toContainEqual(['payloadBytesPerDay', '0 bytes', '1073741824 bytes', 'bound keys'])
+    expect(used!.join()).toContain('"quota":"schedules","used":1')
+    expect(await shown()).toContainEqual(['schedules', '0', '10000', 'bound keys'])
+  })
+
   it('locks are listed and released, those of the engine only when they are named as such', async () => {
     const { locks } = await coreOf(place.app).store()
     await locks.acquire('user:report', 'app-1 call-1', 600_000)

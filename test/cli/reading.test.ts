@@ -121,9 +121,9 @@ const READING = [
     'workers ls',
     'keys ls',
     'alerts ls',
-    'alert-rules ls',
+    'quotas',
   ],
-  ...['channels ls', 'ops ls', 'backfill ls hourly', 'export crontab', 'doctor'],
+  ...['alert-rules ls', 'channels ls', 'ops ls', 'backfill ls hourly', 'export crontab', 'doctor'],
 ].map((text) => text.split(' '))
 /** Every kind of dry run that asks a database. */
 const DRY = [

@@ -175,6 +175,7 @@ export const CASES: Cases = {
   drainWorker: async (stage) => happy(`/workers/${await newWorker(stage)}/drain`, 202),
   listJobs: async () => happy('/jobs'),
   listLocks: async () => happy('/locks'),
+  listQuotas: async () => happy('/quotas'),
   runCleanup: async (stage) => {
     await stage.ask('POST', '/runs', { body: { job: 'plain', delay: '1h', idempotencyKey: fresh() } })
     return happy('/cleanup', 200, { body: { retention: { idempotency: '0ms' } } })

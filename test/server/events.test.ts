@@ -17,7 +17,7 @@ describe.each(STORES)('events on %s', (store) => {
   let child: Promise<Child>
   let following: Following[] = []
   beforeAll(async () => {
-    stage = await openStage(store)
+    stage = await openStage(store, {}, { quotas: { workspaces: { crowd: { streams: 'off' } } } })
     child = startChild({ store: coreOf(stage.app).settings.store as string, works: false, duties: false })
     nodes = []
     for (const app of [stage.app, (await stage.another({ duties: false })).app])

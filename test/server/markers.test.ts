@@ -287,6 +287,7 @@ const CALLS: Readonly<Record<string, (seeds: Seeds) => readonly Call[]>> = {
   rollKey: () => on([`/api-keys/${NO_ID}/roll`], {}),
   listAudit: () => get('/audit?limit=200', '/audit?limit=200&include=payload'),
   getAuditHead: () => get('/audit/head'),
+  listQuotas: () => get('/quotas'),
   verifyAudit: () => get('/audit/verify'),
   signIn: () => on(['/session'], { key: 'wrong' }),
   whoAmI: () => get('/session'),

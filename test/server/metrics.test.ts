@@ -5,6 +5,7 @@ import { defineJob, schedule } from '../../src/index.ts'
 import type { Core } from '../../src/scheduler/core.ts'
 import { createCounters } from '../../src/scheduler/counters.ts'
 import { eventHub } from '../../src/scheduler/events.ts'
+import { createQuotaGate } from '../../src/scheduler/quotas.ts'
 import { type EverytickOptions, readSettings } from '../../src/scheduler/settings.ts'
 import { syncSchedules } from '../../src/scheduler/sync.ts'
 import { fleetMetrics, type Metrics } from '../../src/server/metrics/metrics.ts'
@@ -58,6 +59,7 @@ async function stage(
     isRunning: () => engine !== null,
     isStopped: () => false,
     isStoreFailing: () => false,
+    quotas: createQuotaGate(() => core),
   }
   await syncSchedules({ ...core, store: async () => store })
   const metrics = fleetMetrics(core)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { z } from 'zod'
-import { defineJob, type Everytick, everytick } from '../../src/index.ts'
+import { defineJob, type Everytick, type EverytickOptions, everytick } from '../../src/index.ts'
 import { coreOf } from '../../src/scheduler/core.ts'
 import { createServer, type Server } from '../../src/server/app.ts'
 import type { Scope } from '../../src/server/scope.ts'
@@ -72,10 +72,14 @@ export async function addressOf(store: StoreName): Promise<{ address: string; en
 }
 
 /** With an admin, an operator and a reader of everything, and the same three bound to the workspaces `a` and `b`. */
-export async function openStage(store: StoreName, options: ServerOptions = {}): Promise<Stage> {
+export async function openStage(
+  store: StoreName,
+  options: ServerOptions = {},
+  appOptions: Partial<EverytickOptions> = {},
+): Promise<Stage> {
   const { address, end } = await addressOf(store)
   const make = (given: ServerOptions): { app: Everytick; server: Server } => {
-    const app = everytick({ store: address, jobs: JOBS, logger: quiet })
+    const app = everytick({ store: address, jobs: JOBS, logger: quiet, ...appOptions })
     return { app, server: createServer(app, { rate: { burst: 1_000_000, perSecond: 1_000_000 }, ...given }) }
   }
   const { app, server } = make({ duties: false, ...options })

@@ -17,6 +17,7 @@ import { logStore } from '../../src/store/sqlite/logs.ts'
 import { monitoringStore } from '../../src/store/sqlite/monitoring.ts'
 import { planningStore } from '../../src/store/sqlite/planning.ts'
 import { queueStore } from '../../src/store/sqlite/queues.ts'
+import { quotaStore } from '../../src/store/sqlite/quotas.ts'
 import { runStore } from '../../src/store/sqlite/runs.ts'
 import { scheduleStore } from '../../src/store/sqlite/schedules.ts'
 import { statsStore } from '../../src/store/sqlite/stats.ts'
@@ -64,6 +65,7 @@ export async function heldSqlite({ path, clock }: { path: string; clock: Clock }
       feed: feedStore(connection),
       stats: statsStore(connection, clock),
       monitoring: monitoringStore(connection),
+      quotas: quotaStore(connection),
       upkeep: upkeepStore(connection, clock),
       wake,
       now: async () => clock.now(),

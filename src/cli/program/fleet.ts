@@ -1,7 +1,8 @@
-/** Defines `queues`, `workers` and `locks`: what a fleet works with, and how to hold it back. */
+/** Defines `queues`, `workers`, `locks` and `quotas`: what a fleet works with, and how to hold it back. */
 import type { Command } from 'commander'
 import type { FleetOptions, QueueLimitOptions, QueuePauseOptions } from '../commands/fleet.ts'
 import type { LockReleaseOptions } from '../commands/locks.ts'
+import type { QuotasOptions } from '../commands/quotas.ts'
 import type { Io } from '../io.ts'
 import { withBackendOptions, withDryRun } from './options.ts'
 
@@ -34,6 +35,14 @@ export function registerFleet(program: Command, io: Io): void {
     .action(async (name: string, options: QueueLimitOptions) => {
       const { limitQueue } = await import('../commands/fleet.ts')
       await limitQueue(name, options, io)
+    })
+
+  withBackendOptions(program.command('quotas'))
+    .description('show the quotas of a workspace and how much it uses')
+    .option('--workspace <name>', 'whose; default when absent, or the workspace of the key')
+    .action(async (options: QuotasOptions) => {
+      const { listQuotas } = await import('../commands/quotas.ts')
+      await listQuotas(options, io)
     })
 
   const workers = program.command('workers').description('show processes that plan or work; drain one')

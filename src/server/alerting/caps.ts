@@ -9,6 +9,7 @@ export interface Caps {
 }
 
 const FLEET: Caps = { channels: 500, rules: 500, alerts: 100_000 }
-const WORKSPACE: Caps = { channels: 50, rules: 50, alerts: 500 }
+/** Quotas can lower how many channels and rules a workspace has, and not raise it beyond these. */
+const WORKSPACE: Caps = { channels: 50, rules: 100, alerts: 500 }
 
 export const capOf = (workspace: string): Caps => (workspace === '' ? FLEET : WORKSPACE)

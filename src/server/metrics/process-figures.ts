@@ -61,6 +61,13 @@ const COUNTERS: readonly Figure<Counters>[] = [
     labels: ['where'],
     read: ({ errors }) => [...errors.entries()].map(([where, { count }]): Sample => [{ where }, count]),
   },
+  {
+    name: 'everytick_quota_refusals_total',
+    help: 'Calls that a quota of a workspace refused in this process, by quota.',
+    kind: 'counter',
+    labels: ['quota'],
+    read: ({ refusals }) => [...refusals.entries()].map(([quota, { count }]): Sample => [{ quota }, count]),
+  },
 ]
 
 const UP: Figure<boolean> = {

@@ -1,6 +1,7 @@
 /** Carries bulk work on, step by step; each step is on record before the next, so that any node can go on where another ended. */
 import type { Document } from '../../store/contract/documents.ts'
 import type { Store } from '../../store/contract/store.ts'
+import { actingBound } from '../../workspace/acting.ts'
 import type { Duty } from '../duties.ts'
 import type { Parts } from '../parts.ts'
 import { advanced, nextOf, type Progress, stateOf } from './bulk.ts'
@@ -40,7 +41,8 @@ async function carryOn(app: Parts['app'], store: Store, { document, ending }: Ca
   const goesOn = async (): Promise<boolean> =>
     !ending.aborted && (await store.documents.get('operation', id))?.version === version
   const place = { app, store, id, workspace: workspace === '' ? null : workspace, askedAt, goesOn }
-  const { more, ...progress } = await step(place, stateOf(document))
+  // Under the quotas of whoever asked for it.
+  const { more, ...progress } = await actingBound(workspace !== '', () => step(place, stateOf(document)))
   const state = advanced(stateOf(document), progress)
   const finishedAt = more ? null : await store.now()
   const noted = await store.documents.put(nextOf(document, more ? 'running' : 'done', { ...state, finishedAt }))

@@ -90,7 +90,8 @@ async function stepRuns(place: Place, state: BulkState, states: readonly Run['st
     if (state.work.action === 'runs.cancel') return Promise.all(some.map(cancel))
     // One that was tried again and failed again is left, or it might go on for ever.
     const meant = some.filter(({ finishedAt }) => finishedAt !== null && finishedAt <= askedAt)
-    return store.runs.redrive(
+    return redriven(
+      place,
       meant.map(({ id }) => id),
       state.by,
     )
@@ -98,6 +99,17 @@ async function stepRuns(place: Place, state: BulkState, states: readonly Run['st
   const last = runs[upTo - 1]
   const more = upTo < runs.length || runs.length === PAGE
   return { ...done, after: last ? { id: last.id } : state.after, more }
+}
+
+/** What a quota refuses is told of each. */
+async function redriven({ app }: Place, ids: readonly string[], by: string): Promise<readonly Answered[]> {
+  try {
+    return ids.length === 0 ? [] : await app.runs.redrive(ids, { by })
+  } catch (error) {
+    if (!(error instanceof EverytickError) || error.quota === undefined) throw error
+    const { message } = error
+    return ids.map((target) => ({ target, message }))
+  }
 }
 
 /** What was named, within what whoever asked may touch. */

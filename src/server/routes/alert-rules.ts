@@ -77,7 +77,11 @@ export function alertRuleRoutes({ core }: Pick<Parts, 'core'>): readonly Route[]
       await checkChannels(principal, rule)
       await madeOnce(
         { interrupted },
-        () => write(rule, 0),
+        () =>
+          core.quotas.within(
+            () => [{ workspace: rule.workspace, rules: 1 }],
+            () => write(rule, 0),
+          ),
         async () => ((await oneRule(await documents(), newId)) ? undefined : null),
       )
       const headers = { location: `${base}/alert-rules/${rule.id}` }

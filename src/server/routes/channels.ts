@@ -86,7 +86,11 @@ export function channelRoutes({ core, settings }: Pick<Parts, 'core' | 'settings
       }
       const written = await madeOnce(
         { interrupted },
-        () => write(channel, 0),
+        () =>
+          core.quotas.within(
+            () => [{ workspace: channel.workspace, channels: 1 }],
+            () => write(channel, 0),
+          ),
         async () => (await documents()).get('channel', newId),
       )
       const headers = { location: `${base}/channels/${channel.id}` }

@@ -17,6 +17,8 @@ const MAX_RUNNING = 10
 /** Its failures are the words of errors. */
 const bulkBody = (document: Document) => shownWords(bodyOf(document))
 
+const ADDS_RUNS: ReadonlySet<string> = new Set(['schedules.trigger', 'runs.retry'])
+
 export function operationRoutes({ core }: Parts): readonly Route[] {
   const documents = async () => (await core.store()).documents
   const known = async (principal: Principal, id: string): Promise<Document> => {
@@ -40,7 +42,13 @@ export function operationRoutes({ core }: Parts): readonly Route[] {
         })
       const workspace = principal.workspace ?? ''
       const store = await documents()
-      const put = () => store.put(nextOf({ id, workspace, version: 0 }, 'running', begun(body, principal.name)))
+      // Refused where not even one of its runs would fit; each of them is held to the quotas when it is made.
+      const draws = ADDS_RUNS.has(body.action) && workspace !== '' ? [{ workspace, pendingRuns: 1 }] : []
+      const put = () =>
+        core.quotas.within(
+          () => draws,
+          () => store.put(nextOf({ id, workspace, version: 0 }, 'running', begun(body, principal.name))),
+        )
       const made = interrupted ? await put() : await beginWork(principal, put)
       // A server that died before it answered has made it.
       const operation = made ?? (await known(principal, id))

@@ -15,6 +15,7 @@ export const DOCUMENT_KINDS = [
   'job',
   'failover',
   'secret',
+  'quota',
 ] as const
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number]
 

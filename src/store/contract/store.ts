@@ -13,6 +13,7 @@ import type { LogStore } from './logs.ts'
 import type { MonitoringStore } from './monitoring.ts'
 import type { PlanningStore } from './planning.ts'
 import type { QueueStore } from './queues.ts'
+import type { QuotaStore } from './quotas.ts'
 import type { RunStore } from './runs.ts'
 import type { ScheduleStore } from './schedules.ts'
 import type { StatsStore } from './stats.ts'
@@ -41,6 +42,7 @@ export interface Store {
   readonly feed: FeedStore
   readonly stats: StatsStore
   readonly monitoring: MonitoringStore
+  readonly quotas: QuotaStore
   readonly upkeep: UpkeepStore
   readonly wake: WakeStore
   /** The clock that decides what is due and whose lease has ended. */

@@ -44,6 +44,7 @@ describe('migrating', () => {
       { version: 11, name: 'ended-schedules' },
       { version: 12, name: 'monitoring' },
       { version: 13, name: 'deleted-runs' },
+      { version: 14, name: 'quotas' },
     ])
     await Promise.all(stores.map((store) => store.close()))
   })

@@ -15,6 +15,7 @@ import { NON_RUN_LISTS } from './migrations/0010-non-run-lists.ts'
 import { ENDED_SCHEDULES } from './migrations/0011-ended-schedules.ts'
 import { MONITORING } from './migrations/0012-monitoring.ts'
 import { DELETED_RUNS } from './migrations/0013-deleted-runs.ts'
+import { QUOTAS } from './migrations/0014-quotas.ts'
 import { type Ask, patient, unprepared } from './statement.ts'
 
 export const MIGRATIONS = [
@@ -31,6 +32,7 @@ export const MIGRATIONS = [
   { version: 11, name: 'ended-schedules', sql: ENDED_SCHEDULES },
   { version: 12, name: 'monitoring', sql: MONITORING },
   { version: 13, name: 'deleted-runs', sql: DELETED_RUNS },
+  { version: 14, name: 'quotas', sql: QUOTAS },
 ] as const satisfies readonly Migration[]
 
 export const NEWEST_VERSION: number = MIGRATIONS.at(-1)!.version

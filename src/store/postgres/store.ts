@@ -22,6 +22,7 @@ import { migrate, migrationSql, quotedSchema } from './migrate.ts'
 import { createMonitoring } from './monitoring.ts'
 import { createPlanning } from './planning.ts'
 import { createQueues } from './queues.ts'
+import { createQuotas } from './quotas.ts'
 import { msOf } from './rows.ts'
 import { createRuns } from './runs.ts'
 import { createSchedules } from './schedules.ts'
@@ -110,6 +111,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     feed: createFeed(connection, quoted),
     stats: createStats(connection, quoted),
     monitoring: createMonitoring(connection, quoted),
+    quotas: createQuotas(connection, quoted),
     upkeep: createUpkeep(connection, quoted),
     wake,
     now: async () => (await connection.hot.ask<{ now: number }>(clock, []))[0]!.now,

@@ -21,6 +21,7 @@ import { logStore } from './logs.ts'
 import { monitoringStore } from './monitoring.ts'
 import { planningStore } from './planning.ts'
 import { queueStore } from './queues.ts'
+import { quotaStore } from './quotas.ts'
 import { runStore } from './runs.ts'
 import { scheduleStore } from './schedules.ts'
 import { migrationSql, prepareSchema } from './schema.ts'
@@ -90,6 +91,7 @@ export function storeOn(connection: Connection, { path, clock }: Place): SqliteS
     feed: feedStore(connection),
     stats: statsStore(connection, clock),
     monitoring: monitoringStore(connection),
+    quotas: quotaStore(connection),
     upkeep: upkeepStore(connection, clock),
     wake,
     now: async () => clock.now(),

@@ -27,6 +27,7 @@ import { planningGroup } from './planning.ts'
 import { planningRecordGroup } from './planning-record.ts'
 import { queueLimitsGroup } from './queue-limits.ts'
 import { queuesGroup } from './queues.ts'
+import { quotasGroup } from './quotas.ts'
 import { racesOfHandOversGroup } from './races-of-hand-overs.ts'
 import { racesOfLanesGroup } from './races-of-lanes.ts'
 import { racesOfPlansGroup } from './races-of-plans.ts'
@@ -78,6 +79,7 @@ const GROUPS: Readonly<Record<string, readonly Group[]>> = {
   feed: [feedGroup],
   stats: [statsGroup],
   monitoring: [monitoringGroup],
+  quotas: [quotasGroup],
   upkeep: [upkeepGroup],
   wake: [wakeGroup],
   transactions: [transactionsGroup],

@@ -1100,4 +1100,22 @@ export const MUTATIONS = [
     find: 'if (omit.includes(column)) return',
     replace: "if (omit.includes(column) && column !== 'payload') return",
   },
+  {
+    kills: 'a backfill has places that no quota counts',
+    file: `${folder}/quotas.ts`,
+    find: 'least($2::int, runs.many + promised.many)',
+    replace: 'least($2::int, runs.many)',
+  },
+  {
+    kills: 'a quota counts the schedules of another workspace',
+    file: `${folder}/quotas.ts`,
+    find: '.schedules where workspace = $1::text',
+    replace: '.schedules where workspace <= $1::text',
+  },
+  {
+    kills: 'a quota does not see the queues of runs',
+    file: `${folder}/quotas.ts`,
+    find: "['schedules', 'runs'].map",
+    replace: "['schedules'].map",
+  },
 ]

@@ -1074,4 +1074,22 @@ export const MUTATIONS = [
     find: "toJsonText(failure, { what: 'error' })",
     replace: 'JSON.stringify(failure)',
   },
+  {
+    kills: 'a backfill has places that no quota counts',
+    file: `${folder}/quotas.ts`,
+    find: "if (what !== 'pendingRuns' || found >= upTo) return found",
+    replace: 'if (found >= 0) return found',
+  },
+  {
+    kills: 'a quota counts the schedules of another workspace',
+    file: `${folder}/quotas.ts`,
+    find: "schedules: counted('everytick_schedules where workspace = ?')",
+    replace: "schedules: counted('everytick_schedules where workspace <= ?')",
+  },
+  {
+    kills: 'a quota does not see the queues of runs',
+    file: `${folder}/quotas.ts`,
+    find: "[walk('everytick_schedules', 'queue'), walk('everytick_runs', 'queue')]",
+    replace: "[walk('everytick_schedules', 'queue')]",
+  },
 ]

@@ -10,6 +10,7 @@ import { nonRunLists } from './0009-non-run-lists.ts'
 import { endedSchedules } from './0010-ended-schedules.ts'
 import { monitoring } from './0011-monitoring.ts'
 import { deletedRuns } from './0012-deleted-runs.ts'
+import { quotas } from './0013-quotas.ts'
 
 export const MIGRATIONS: readonly Migration[] = [
   start,
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly Migration[] = [
   endedSchedules,
   monitoring,
   deletedRuns,
+  quotas,
 ]
