@@ -1,6 +1,7 @@
 /** Says where schedules that are written at one instant begin, and looks once at a timing that many of them share; what is written is `schedule-writing.ts`. */
 import { dateOf } from '../schedule/instant.ts'
 import { type ScheduleDefinition, seedOf, type TimingRule, type TimingSpec } from '../schedule/schedule.ts'
+import { nextRunAt } from '../schedule/search.ts'
 import { slotsOf } from '../schedule/slots.ts'
 
 type Timed = Pick<ScheduleDefinition, 'workspace' | 'key' | 'timing'>
@@ -37,7 +38,7 @@ function firstFire(of: Timed, now: number): FirstFire {
     watermarkAt,
     nextAt: slots.nextAt(watermarkAt),
     nextRun() {
-      if (runAt === undefined) runAt = slots.nextRunAt(now)
+      if (runAt === undefined) runAt = nextRunAt(slots, now)
       return dateOf(runAt)
     },
   }

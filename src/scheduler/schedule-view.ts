@@ -1,8 +1,10 @@
 /** Shows a schedule to people: its definition in the words it was written in, how it stands, and when it fires next. */
+import { EverytickError } from '../errors.ts'
 import { dateOf } from '../schedule/instant.ts'
 import { jitterMs } from '../schedule/jitter.ts'
 import { type Schedule, seedOf } from '../schedule/schedule.ts'
-import { slotsOf } from '../schedule/slots.ts'
+import { nextRunAt } from '../schedule/search.ts'
+import { type Slots, slotsOf } from '../schedule/slots.ts'
 import type { Store } from '../store/contract/store.ts'
 import { type ScheduleWords, scheduleWords, whenText } from './schedule-words.ts'
 
@@ -96,9 +98,19 @@ function nextRun(schedule: Schedule, now: number): Pick<ScheduleView, 'nextFireA
   const { firing, made, watermarkAt } = schedule
   const seed = seedOf(schedule)
   const slots = slotsOf(schedule.timing, seed)
-  const at = slots.nextRunAt(now)
+  const at = firstRun(slots, schedule, now)
   const isDone = firing.maxRuns !== null && made >= firing.maxRuns
   if (at === null || (isDone && at > watermarkAt)) return NONE
   const dueAt = at + jitterMs(firing.jitter, seed, { at, nextAt: slots.nextAt(at) })
   return { nextFireAt: dateOf(at), nextDueAt: dateOf(dueAt) }
+}
+
+/** Where that takes too many steps, when planning looks next: the first run is not before that. */
+function firstRun(slots: Slots, { nextAt }: Schedule, now: number): number | null {
+  try {
+    return nextRunAt(slots, now)
+  } catch (error) {
+    if (error instanceof EverytickError && error.code === 'TIMING_EXPENSIVE') return nextAt
+    throw error
+  }
 }

@@ -3,6 +3,8 @@ import { didYouMean } from '../../did-you-mean.ts'
 import { readInstantOption, refused } from '../../options.ts'
 import { jitterMs } from '../../schedule/jitter.ts'
 import { type Schedule, seedOf } from '../../schedule/schedule.ts'
+import { findingRuns, type WantedRuns } from '../../schedule/search.ts'
+import type { SearchBudget } from '../../schedule/search-budget.ts'
 import { slotsOf } from '../../schedule/slots.ts'
 import type { ScheduleOptions } from '../../schedule-definition.ts'
 import type { Core } from '../../scheduler/core.ts'
@@ -11,6 +13,7 @@ import type { ScheduleChanges } from '../../scheduler/schedule-edit.ts'
 import { scheduleView, viewOf, viewsOf } from '../../scheduler/schedule-view.ts'
 import { createSchedules } from '../../scheduler/schedules.ts'
 import type { ScheduleFilter } from '../../store/contract/schedules.ts'
+import { inSteps } from '../../time/in-steps.ts'
 import * as contract from '../contract/schedules.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
@@ -227,10 +230,10 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       const { workspace, key } = await known(principal, params.id)
       return ok({ data: await app.backfills.list({ schedule: key, workspace }) })
     }),
-    route(contract.nextOccurrences, async ({ params, query, principal }) => {
+    route(contract.nextOccurrences, async ({ params, query, principal, budget }) => {
       const schedule = await known(principal, params.id)
       const fromAt = query.from === undefined ? await (await core.store()).now() : readInstantOption(query.from, 'from')
-      return ok({ data: comingOf(schedule, fromAt, query.n ?? 10) })
+      return ok({ data: await comingOf(schedule, { afterAt: fromAt, count: query.n ?? 10 }, budget) })
     }),
     route(contract.whySchedule, async ({ params, query, principal }) => {
       const { workspace, key } = await known(principal, params.id)
@@ -320,13 +323,16 @@ const outdated = (schedule: Schedule, seen: unknown): Refusal =>
     },
   )
 
-function comingOf(schedule: Schedule, fromAt: number, count: number): { scheduledAt: Date; dueAt: Date }[] {
+async function comingOf(
+  schedule: Schedule,
+  wanted: WantedRuns,
+  budget: SearchBudget,
+): Promise<{ scheduledAt: Date; dueAt: Date }[]> {
   const seed = seedOf(schedule)
   const slots = slotsOf(schedule.timing, seed)
-  const coming: { scheduledAt: Date; dueAt: Date }[] = []
-  for (let at = slots.nextRunAt(fromAt); at !== null && coming.length < count; at = slots.nextRunAt(at)) {
+  const coming = await inSteps(findingRuns(slots, wanted, budget))
+  return coming.map((at) => {
     const late = jitterMs(schedule.firing.jitter, seed, { at, nextAt: slots.nextAt(at) })
-    coming.push({ scheduledAt: new Date(at), dueAt: new Date(at + late) })
-  }
-  return coming
+    return { scheduledAt: new Date(at), dueAt: new Date(at + late) }
+  })
 }
