@@ -34,6 +34,8 @@ export interface Slots extends Pick<Timing, 'nextAt' | 'prevAt' | 'countAt' | 'e
 
 /** Exclusions that are asked in the time of one step. */
 const ASKED_PER_STEP = 10
+/** What it takes to find out how long one that may not run is left out. */
+const EXCLUDED_STEPS = 4
 
 export function slotsOf(spec: TimingSpec, seed: string): Slots {
   const { startAt, endAt, exclude } = spec
@@ -78,6 +80,7 @@ export function slotsOf(spec: TimingSpec, seed: string): Slots {
         budget.left -= lookSteps
         const why = whyNot(at)
         if (!why) return { at, stoppedAt: null }
+        budget.left -= EXCLUDED_STEPS
         const freeAt = why.reason === 'excluded' ? exclusions!.freeFrom(why.untilAt, lastAt, budget) : why.untilAt
         if (budget.left <= 0) return { at: null, stoppedAt: freeAt - 1 }
         at = nextAt(freeAt - 1)

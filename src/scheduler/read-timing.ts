@@ -168,11 +168,11 @@ function refuseEmpty(spec: TimingSpec, of: string, seed: string): void {
   const untilAt = Math.max(now + NEVER_MS, ...single)
   const near = { ...spec, endAt: Math.min(spec.endAt ?? untilAt, untilAt) }
   const slots = slotsOf(near, seed)
+  const budget = searchBudget(SMALL_SEARCH)
   try {
-    if (nextRunAt(slots, fromAt) !== null) {
-      // Whoever reads the schedule later searches from now on, again and again.
-      const coming = { afterAt: now, count: SEARCHED }
-      if (spec.exclude) allSteps(findingRuns(slots, coming, searchBudget(SMALL_SEARCH)))
+    if (nextRunAt(slots, fromAt, budget) !== null) {
+      // Every reader of the schedule searches from now on, again and again.
+      if (spec.exclude) allSteps(findingRuns(slots, { afterAt: now, count: SEARCHED }, budget))
       return
     }
   } catch (cause) {

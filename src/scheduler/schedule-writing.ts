@@ -8,6 +8,7 @@ import { scheduleName } from '../schedule-definition.ts'
 import type { Executor } from '../store/contract/executor.ts'
 import type { PutAnswer, PutSchedule, Resume } from '../store/contract/schedules.ts'
 import type { Store } from '../store/contract/store.ts'
+import { nextTurn } from '../time/in-steps.ts'
 import type { Core } from './core.ts'
 import { firstFires } from './first-fire.ts'
 import type { InitialPause } from './read-pause.ts'
@@ -134,6 +135,7 @@ export async function settlePast(store: Store, name: Name, { now, tx }: PastOf):
     if (step === null) return schedule.revision
     const [answer] = await store.planning.record([step], tx)
     if (answer === 'stale') stale++
+    await nextTurn()
   }
   throw busy(name)
 }
@@ -182,7 +184,14 @@ export async function resumeSchedule(
 ): Promise<boolean> {
   const store = await core.store()
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const schedule = await look()
+    const seen = await look()
+    if (seen.pause === null) return false
+    const slots = readable(seen)
+    // What is too much to be counted in one record is recorded before, step by step.
+    const isMuch =
+      !catchUp && slots !== null && slots.countableUntil(seen.watermarkAt, await store.now()) < (await store.now())
+    if (isMuch) await settlePast(store, seen, { now: await store.now(), tx })
+    const schedule = isMuch ? await look() : seen
     if (schedule.pause === null) return false
     const change = { ...resumption(schedule, { now: await store.now(), catchUp }), by }
     if (!(await store.schedules.resume(schedule.workspace, schedule.key, change, tx))) continue

@@ -1,7 +1,9 @@
 /** Says what storing schedules would change, by the scheduler's own comparison; whose they are decides first. */
-import { readSchedule, type ScheduleOptions } from '../../schedule-definition.ts'
+import { type DeclaredSchedule, readSchedule, type ScheduleOptions } from '../../schedule-definition.ts'
 import { type Rehearsal, rehearse } from '../../scheduler/rehearsal.ts'
 import type { ScheduleWords } from '../../scheduler/schedule-words.ts'
+import { inSteps } from '../../time/in-steps.ts'
+import type { Steps } from '../../time/steps.ts'
 import * as contract from '../contract/rehearse.ts'
 import type { Parts } from '../parts.ts'
 import { home } from '../principal.ts'
@@ -23,12 +25,20 @@ export function rehearseRoutes({ core }: Parts): readonly Route[] {
   })
 
   return [
-    route(contract.rehearseSchedules, async ({ body, principal }) => {
-      const declared = body.schedules.map((each) =>
-        readSchedule({ ...each, workspace: home(principal, each.workspace) } as unknown as ScheduleOptions),
-      )
-      const found = await rehearse(core, declared)
+    route(contract.rehearseSchedules, async ({ body, principal, budget }) => {
+      const given = body.schedules.map((each) => ({ ...each, workspace: home(principal, each.workspace) }))
+      const declared = await inSteps(reading(given as unknown as ScheduleOptions[]))
+      const found = await rehearse(core, declared, budget)
       return ok({ data: found.map((each, i) => bodyOf(each, body.schedules[i]!.job)) })
     }),
   ]
+}
+
+function* reading(given: readonly ScheduleOptions[]): Steps<DeclaredSchedule[]> {
+  const declared: DeclaredSchedule[] = []
+  for (const each of given) {
+    yield
+    declared.push(readSchedule(each))
+  }
+  return declared
 }

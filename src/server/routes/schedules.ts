@@ -31,8 +31,6 @@ import { type WarningBody, warningsOf } from '../warnings.ts'
 const GUESSED_FROM = 200
 /** A cursor this far behind the clock is no delay any more. */
 const OVERDUE_MS = 30_000
-/** As many as the scheduler makes good at once. */
-const MAX_BACKFILL = 100_000
 
 export function scheduleRoutes(parts: Parts): readonly Route[] {
   const { app, core } = parts
@@ -207,7 +205,6 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       const schedule = await known(principal, params.id)
       const { workspace, key } = schedule
       const { from, to, ...options } = body
-      refuseCrowded(schedule, readInstantOption(from, 'from'), readInstantOption(to, 'to'))
       const wanted = { from, to, ...defined(options), by: principal.name }
       const answer = await madeOnce(
         { interrupted },
@@ -302,16 +299,6 @@ function matchOf(request: Request, schedule: Schedule | null): number | null {
   const revision = /^(?:W\/)?"(\d{1,9})"$/.exec(match.trim())?.[1]
   if (revision === undefined || Number(revision) !== schedule.revision) throw outdated(schedule, match)
   return Number(revision)
-}
-
-/** Counting several rules together walks all but one of them, so that each is counted on its own first. */
-function refuseCrowded(schedule: Schedule, fromAt: number, toAt: number): void {
-  const { timing } = schedule
-  if (timing.kind !== 'any' || fromAt > toAt) return
-  const seed = seedOf(schedule)
-  const densest = Math.max(...timing.of.map((rule) => slotsOf(rule, seed).countAt(fromAt - 1, toAt)))
-  if (densest > MAX_BACKFILL)
-    throw refused(`that span has more than ${MAX_BACKFILL} occurrences`, 'make it in several spans')
 }
 
 const outdated = (schedule: Schedule, seen: unknown): Refusal =>
