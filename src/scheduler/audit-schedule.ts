@@ -1,9 +1,11 @@
 /** Audits one schedule from what is stored, page by page; whether its occurrences are accounted for is decided by `plan/audit.ts`. */
 import { type Audited, auditor } from '../plan/audit.ts'
+import { countingAhead } from '../plan/counted-ahead.ts'
 import { type Eras, erasOf, type Timeline, timelineOf } from '../plan/eras.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import type { SlotSpan } from '../store/contract/history.ts'
 import type { Store } from '../store/contract/store.ts'
+import { inSteps, nextTurn } from '../time/in-steps.ts'
 
 export interface AuditSpan extends SlotSpan {
   /** Revisions before this may have left the store. */
@@ -11,7 +13,7 @@ export interface AuditSpan extends SlotSpan {
 }
 
 /** Runs that are held in memory at once. */
-const PAGE = 5000
+const PAGE = 1000
 const MAX_LOOKS = 5
 
 /** `gone` when it was removed meanwhile; `unreadable` when this version cannot read one of its timings. */
@@ -45,10 +47,12 @@ async function look(store: Store, schedule: Schedule, span: AuditSpan): Promise<
   const { id, watermarkAt } = schedule
   const known = readable(erasOf(schedule, await store.history.revisions(id), span.forgottenAt), schedule)
   if (!known) return 'unreadable'
-  const { eras, timeline } = known
+  const { eras } = known
   const firstAt = Math.max(span.afterAt, eras.list[0]!.afterAt)
   const within = { afterAt: firstAt, untilAt: Math.max(firstAt, span.untilAt) }
   const nonRuns = await store.history.nonRuns(id, within)
+  const reachesFrom = nonRuns.reduce((from, { fromAt }) => Math.min(from, fromAt - 1), within.afterAt)
+  const timeline = await inSteps(countingAhead(known.timeline, { ...within, afterAt: reachesFrom }))
   const one = auditor({ eras, timeline, nonRuns, span: within, watermarkAt, done: isDone(schedule) })
   const untilAt = Math.min(within.untilAt, watermarkAt)
   let { afterAt } = within
@@ -59,6 +63,7 @@ async function look(store: Store, schedule: Schedule, span: AuditSpan): Promise<
       one.add(page)
       break
     }
+    await nextTurn()
     // The last instant of a full page may have more runs than the page had room for.
     const lastAt = page.at(-1)!.scheduledAt
     const whole = page.filter(({ scheduledAt }) => scheduledAt < lastAt)

@@ -1,6 +1,8 @@
 /** Shows the audit log and checks its chain; what is written to it is decided by `dispatch.ts`. */
 import { brokenAt } from '../../observe/audit-chain.ts'
 import type { AuditEntry } from '../../store/contract/audit-log.ts'
+import { inSteps } from '../../time/in-steps.ts'
+import type { Steps } from '../../time/steps.ts'
 import * as contract from '../contract/audit.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
 import { fromCursor, pageOf } from '../cursor.ts'
@@ -8,7 +10,8 @@ import type { Parts } from '../parts.ts'
 import { visible } from '../principal.ts'
 import { ok, type Route, route } from '../route.ts'
 
-const PAGE = 1000
+/** An entry may hold two payloads, each as large as one may be. */
+const PAGE = 4
 const FIRST_HASH = '0'.repeat(64)
 
 export function auditRoutes({ core }: Parts): readonly Route[] {
@@ -30,7 +33,7 @@ export function auditRoutes({ core }: Parts): readonly Route[] {
       let [entries, previous] = [0, FIRST_HASH]
       for (;;) {
         const page = await auditLog.walk({ afterSeq: entries, limit: PAGE })
-        const broken = brokenAt(page, previous)
+        const broken = await inSteps(findingBreak(page, previous))
         if (broken !== null) return ok({ entries: entries + page.length, brokenAt: broken })
         entries += page.length
         previous = page.at(-1)?.hash ?? previous
@@ -38,6 +41,18 @@ export function auditRoutes({ core }: Parts): readonly Route[] {
       }
     }),
   ]
+}
+
+/** One entry after another. */
+function* findingBreak(page: readonly AuditEntry[], previousHash: string): Steps<number | null> {
+  let previous = previousHash
+  for (const entry of page) {
+    yield
+    const broken = brokenAt([entry], previous)
+    if (broken !== null) return broken
+    previous = entry.hash
+  }
+  return null
 }
 
 const isSeq = (value: unknown): value is { readonly seq: number } =>
