@@ -83,7 +83,9 @@ describe('the next run', () => {
 
   it('is none where everything is excluded', () => {
     const exclude = [{ kind: 'cron', cron: '0 9 * * *', timezone: 'UTC' } as const]
-    expect(nextRunAt(slots({ ...daily, endAt: at('2030-01-01T00:00:00Z'), exclude }), at('2024-01-01T00:00:00Z'))).toBeNull()
+    expect(
+      nextRunAt(slots({ ...daily, endAt: at('2030-01-01T00:00:00Z'), exclude }), at('2024-01-01T00:00:00Z')),
+    ).toBeNull()
   })
 })
 

@@ -44,6 +44,7 @@ export const isClean = ({ lost, doubled, unexplained }: Audited): boolean =>
   lost.count + doubled.count + unexplained.count === 0
 
 async function look(store: Store, schedule: Schedule, span: AuditSpan): Promise<Audited | 'unreadable'> {
+  await nextTurn()
   const { id, watermarkAt } = schedule
   const known = readable(erasOf(schedule, await store.history.revisions(id), span.forgottenAt), schedule)
   if (!known) return 'unreadable'
