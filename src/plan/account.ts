@@ -5,7 +5,7 @@ import { pauseDetail, pausedRange } from './non-run.ts'
 import { type DueSchedule, GRACE_MS, type Plan, plan } from './plan.ts'
 
 /** More of a long catch-up than this is a next step: a plan is one write. */
-const MAX_RUNS = 5000
+const MAX_RUNS = 500
 
 /**
  * The next step of accounting for everything up to `now`, or null when there is nothing left to record; whoever changes a

@@ -41,7 +41,12 @@ export class Any extends Timing {
   /** Until the rules beside the densest have as many occurrences as may be walked at once. */
   override countableUntil(after: number, until: number): number {
     if (this.#walked(after, until) <= MAX_WALKED) return until
-    let [low, high] = [after, until]
+    // From near to far: counting over decades is more work than over the seconds that are mostly meant.
+    let [low, high] = [after, Math.min(until, after + 1000)]
+    while (high < until && this.#walked(after, high) <= MAX_WALKED) {
+      low = high
+      high = Math.min(until, after + 2 * (high - after))
+    }
     while (high - low > 1) {
       const middle = low + Math.floor((high - low) / 2)
       if (this.#walked(after, middle) <= MAX_WALKED) low = middle

@@ -35,6 +35,16 @@ export const nextRunAt = (
   budget: SearchBudget = searchBudget(SMALL_SEARCH),
 ): number | null => allSteps(findingRuns(slots, { afterAt: after, count: 1 }, budget))[0] ?? null
 
+/** The same for views: `otherwise` where that takes too many steps. */
+export function nextRunOr(slots: Slots, after: number, otherwise: number | null): number | null {
+  try {
+    return nextRunAt(slots, after)
+  } catch (error) {
+    if (error instanceof EverytickError && error.code === 'TIMING_EXPENSIVE') return otherwise
+    throw error
+  }
+}
+
 export interface WantedRuns {
   readonly afterAt: number
   readonly count: number

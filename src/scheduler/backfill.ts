@@ -41,7 +41,7 @@ export interface BackfillAnswer {
 
 const KEYS = ['from', 'to', 'concurrency', 'force', 'payload', 'dryRun', 'by']
 const MAX_SLOTS = 100_000
-const PAGE = 5000
+const PAGE = 1000
 
 export async function startBackfill(
   core: Core,
@@ -85,7 +85,7 @@ function* refusingSpan(
     throw refused(`${of} reaches into the future`, 'what is still to come is planned by the schedule itself')
   const slots = slotsOf(schedule.timing, seedOf(schedule))
   // Several rules are counted stretch by stretch, and no further than it matters.
-  let total = 0
+  let total = slots.countAtLeast(fromAt - 1, toAt) > MAX_SLOTS ? Number.POSITIVE_INFINITY : 0
   for (let at = fromAt - 1; at < toAt && total <= MAX_SLOTS; yield) {
     const untilAt = slots.countableUntil(at, toAt)
     total += slots.countAt(at, untilAt)

@@ -1,10 +1,9 @@
 /** Shows a schedule to people: its definition in the words it was written in, how it stands, and when it fires next. */
-import { EverytickError } from '../errors.ts'
 import { dateOf } from '../schedule/instant.ts'
 import { jitterMs } from '../schedule/jitter.ts'
 import { type Schedule, seedOf } from '../schedule/schedule.ts'
-import { nextRunAt } from '../schedule/search.ts'
-import { type Slots, slotsOf } from '../schedule/slots.ts'
+import { nextRunOr } from '../schedule/search.ts'
+import { slotsOf } from '../schedule/slots.ts'
 import type { Store } from '../store/contract/store.ts'
 import { inSteps } from '../time/in-steps.ts'
 import type { Steps } from '../time/steps.ts'
@@ -133,19 +132,10 @@ function nextRun(schedule: Schedule, now: number): NextFire {
   const { firing, made, watermarkAt } = schedule
   const seed = seedOf(schedule)
   const slots = slotsOf(schedule.timing, seed)
-  const at = firstRun(slots, schedule, now)
+  // Planning looks no later than at the first run.
+  const at = nextRunOr(slots, now, schedule.nextAt)
   const isDone = firing.maxRuns !== null && made >= firing.maxRuns
   if (at === null || (isDone && at > watermarkAt)) return NONE
   const dueAt = at + jitterMs(firing.jitter, seed, { at, nextAt: slots.nextAt(at) })
   return { nextFireAt: dateOf(at), nextDueAt: dateOf(dueAt) }
-}
-
-/** Where that takes too many steps, when planning looks next: the first run is not before that. */
-function firstRun(slots: Slots, { nextAt }: Schedule, now: number): number | null {
-  try {
-    return nextRunAt(slots, now)
-  } catch (error) {
-    if (error instanceof EverytickError && error.code === 'TIMING_EXPENSIVE') return nextAt
-    throw error
-  }
 }

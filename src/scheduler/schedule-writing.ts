@@ -187,13 +187,13 @@ export async function resumeSchedule(
     const seen = await look()
     if (seen.pause === null) return false
     const slots = readable(seen)
+    const now = await store.now()
     // What is too much to be counted in one record is recorded before, step by step.
-    const isMuch =
-      !catchUp && slots !== null && slots.countableUntil(seen.watermarkAt, await store.now()) < (await store.now())
-    if (isMuch) await settlePast(store, seen, { now: await store.now(), tx })
+    const isMuch = !catchUp && slots !== null && slots.countableUntil(seen.watermarkAt, now) < now
+    if (isMuch) await settlePast(store, seen, { now, tx })
     const schedule = isMuch ? await look() : seen
     if (schedule.pause === null) return false
-    const change = { ...resumption(schedule, { now: await store.now(), catchUp }), by }
+    const change = { ...resumption(schedule, { now, catchUp }), by }
     if (!(await store.schedules.resume(schedule.workspace, schedule.key, change, tx))) continue
     emitChange(core, { action: 'resumed', schedules: [schedule], by })
     return true

@@ -49,6 +49,8 @@ const bulky = (): object => ({ account: 'a"'.repeat(85_000), secret: 's' })
 /** JSON of this size, of as many values as it may have. */
 const manyValues = (bytes: number): number[] =>
   Array.from({ length: Math.min(49_000, Math.floor(bytes / 5)) }, (_, i) => 1000 + (i % 9000))
+const nested = (objects: number): object[] => Array.from({ length: objects }, (_, i) => ({ a: [i] }))
+const fields = (names: number): object => Object.fromEntries(Array.from({ length: names }, (_, i) => [`k${i}`, [i]]))
 /** A body as large as one may be, which fits no schema. */
 const LARGEST = { junk: 'x'.repeat(1_048_000) }
 const DEEPEST = { junk: Array.from({ length: 25_000 }, () => [[0]].flat()) }
@@ -87,6 +89,11 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
   listSchedules: () => [{ path: `/schedules?limit=200&last=10&workspace=${CROWD}` }],
   createSchedule: () => [
     ...bodies('/schedules', (kind) => ({ ...wide(fresh()), ...timing(kind) })),
+    {
+      path: '/schedules',
+      what: 'nested',
+      body: { key: fresh(), job: 'typed', every: '1h', payload: { account: 'a', more: nested(16_000) } },
+    },
     { path: '/schedules', what: 'almost nothing', body: { ...wide(fresh()), ...ALMOST_NOTHING } },
     ...refusedBodies('/schedules'),
   ],
@@ -129,6 +136,12 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
       path: '/runs',
       what: 'many values',
       body: { job: 'typed', payload: { account: 'a', more: manyValues(200_000) } },
+    },
+    { path: '/runs', what: 'nested', body: { job: 'typed', payload: { account: 'a', more: nested(16_000) } } },
+    { path: '/runs', what: 'fields', body: { job: 'typed', payload: { account: 'a', more: fields(24_000) } } },
+    {
+      ...{ path: '/runs', what: 'idempotent', headers: { 'idempotency-key': fresh() } },
+      body: { job: 'typed', delay: '1h', payload: bulky() },
     },
     ...refusedBodies('/runs'),
   ],
