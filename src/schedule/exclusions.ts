@@ -30,25 +30,26 @@ export function exclusionsOf(list: readonly Exclusion[]): Exclusions {
       return null
     },
     freeFrom(at, until, budget) {
-      frees ??= [freeOfRanges(list), ...byZone(sets)]
+      frees ??= [...freeOfRanges(list), ...byZone(sets)]
       let free = at
       for (;;) {
         const from = free
         for (const find of frees) free = find(free, until, budget)
-        if (free === from || free > until || budget.left <= 0) return free
+        if (frees.length === 1 || free === from || free > until || budget.left <= 0) return free
       }
     },
   }
 }
 
-function freeOfRanges(list: readonly Exclusion[]): Free {
+function freeOfRanges(list: readonly Exclusion[]): Free[] {
   const ranges = list.filter((each) => each.kind === 'range').sort((a, b) => a.fromAt - b.fromAt)
-  return (at, _, budget) => {
+  const free: Free = (at, _, budget) => {
     budget.left -= ranges.length / 8
-    let free = at
-    for (const { fromAt, toAt } of ranges) if (fromAt <= free && free < toAt) free = toAt
-    return free
+    let freeAt = at
+    for (const { fromAt, toAt } of ranges) if (fromAt <= freeAt && freeAt < toAt) freeAt = toAt
+    return freeAt
   }
+  return ranges.length > 0 ? [free] : []
 }
 
 function byZone(sets: readonly (WallSet | null)[]): Free[] {

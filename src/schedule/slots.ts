@@ -1,6 +1,6 @@
 /** The nominal occurrences of a stored timing within its bounds, and why one of them must not run; whether it does run is planned elsewhere. */
 import { type Exclusions, exclusionsOf } from './exclusions.ts'
-import { type TimingRule, type TimingSpec, timingOf } from './schedule.ts'
+import { type Exclusion, type TimingRule, type TimingSpec, timingOf } from './schedule.ts'
 import type { SearchBudget } from './search-budget.ts'
 import type { Timing } from './timing.ts'
 
@@ -34,61 +34,91 @@ export interface Slots extends Pick<Timing, 'nextAt' | 'prevAt' | 'countAt' | 'e
 
 /** Exclusions that are asked in the time of one step. */
 const ASKED_PER_STEP = 10
-/** What it takes to find out how long one that may not run is left out. */
-const EXCLUDED_STEPS = 4
 
-export function slotsOf(spec: TimingSpec, seed: string): Slots {
-  const { startAt, endAt, exclude } = spec
-  const exact = timingOf(spec, seed)
-  // What a clock change leaves out is an occurrence all the same, of which it must be said that it was left out.
-  const nominal = skipsGaps(spec) ? timingOf(withGaps(spec), seed) : exact
-  const lastAt = endAt ?? Number.POSITIVE_INFINITY
-  const lookSteps = (spec.kind === 'any' ? spec.of.length : 1) + (exclude?.length ?? 0) / ASKED_PER_STEP
-  let exclusions: Exclusions | null = null
+export const slotsOf = (spec: TimingSpec, seed: string): Slots => new SpecSlots(spec, seed)
 
-  const whyNot = (at: number): WhyNot | null => {
+/** A class, since one is made for each schedule in each pass of the planner: a closure for each verb costs a quarter of a plan. */
+class SpecSlots implements Slots {
+  readonly lookSteps: number
+  readonly #spec: TimingSpec
+  readonly #exact: Timing
+  /** What a clock change leaves out is an occurrence all the same, of which it must be said that it was left out. */
+  readonly #nominal: Timing
+  readonly #lastAt: number
+  #exclusions: Exclusions | null = null
+
+  constructor(spec: TimingSpec, seed: string) {
+    this.#spec = spec
+    this.#exact = timingOf(spec, seed)
+    this.#nominal = skipsGaps(spec) ? timingOf(withGaps(spec), seed) : this.#exact
+    this.#lastAt = spec.endAt ?? Number.POSITIVE_INFINITY
+    this.lookSteps = rulesIn(spec) + (spec.exclude?.length ?? 0) / ASKED_PER_STEP
+  }
+
+  get expression(): string {
+    return this.#nominal.expression
+  }
+
+  nextAt(after: number): number | null {
+    const at = this.#nominal.nextAt(after)
+    return at !== null && at <= this.#lastAt ? at : null
+  }
+
+  prevAt(before: number): number | null {
+    return this.#nominal.prevAt(Math.min(before, this.#lastAt + 1))
+  }
+
+  countAt(from: number, to: number): number {
+    return from < this.#lastAt ? this.#nominal.countAt(from, Math.min(to, this.#lastAt)) : 0
+  }
+
+  countAtLeast(from: number, to: number): number {
+    return from < this.#lastAt ? this.#nominal.countAtLeast(from, Math.min(to, this.#lastAt)) : 0
+  }
+
+  countableUntil(after: number, until: number): number {
+    return this.#nominal.countableUntil(after, until)
+  }
+
+  whyNot(at: number): WhyNot | null {
+    const { startAt, exclude } = this.#spec
     if (startAt !== undefined && at < startAt) {
       return { reason: 'before_start', detail: new Date(startAt).toISOString(), untilAt: startAt }
     }
     if (exclude !== undefined) {
-      exclusions ??= exclusionsOf(exclude)
-      const found = exclusions.whyAt(at)
+      const found = this.#merged(exclude).whyAt(at)
       if (found) return { reason: 'excluded', ...found }
     }
-    if (nominal !== exact && exact.nextAt(at - 1) !== at) {
-      return { reason: 'dst_gap', detail: exact.timezone, untilAt: at + 1 }
+    if (this.#nominal !== this.#exact && this.#exact.nextAt(at - 1) !== at) {
+      return { reason: 'dst_gap', detail: this.#exact.timezone, untilAt: at + 1 }
     }
     return null
   }
 
-  const nextAt = (after: number): number | null => {
-    const at = nominal.nextAt(after)
-    return at !== null && at <= lastAt ? at : null
+  seek(after: number, budget: SearchBudget): Sought {
+    const { exclude } = this.#spec
+    const rules = rulesIn(this.#spec)
+    let isFirst = true
+    for (let at = this.nextAt(after); at !== null; isFirst = false) {
+      budget.left -= isFirst ? this.lookSteps : rules
+      // What is left out mostly begins a stretch of it: from the second look on, the merged exclusions are asked.
+      const freeAt = isFirst || !exclude ? at : this.#merged(exclude).freeFrom(at, this.#lastAt, budget)
+      const why = freeAt === at ? this.whyNot(at) : null
+      if (freeAt === at && !why) return { at, stoppedAt: null }
+      const goesOnAt = why ? why.untilAt : freeAt
+      if (budget.left <= 0) return { at: null, stoppedAt: goesOnAt - 1 }
+      at = this.nextAt(goesOnAt - 1)
+    }
+    return NONE
   }
 
-  return {
-    expression: nominal.expression,
-    lookSteps,
-    nextAt,
-    prevAt: (before) => nominal.prevAt(Math.min(before, lastAt + 1)),
-    countAt: (from, to) => (from < lastAt ? nominal.countAt(from, Math.min(to, lastAt)) : 0),
-    countAtLeast: (from, to) => (from < lastAt ? nominal.countAtLeast(from, Math.min(to, lastAt)) : 0),
-    countableUntil: (after, until) => nominal.countableUntil(after, until),
-    whyNot,
-    seek(after, budget) {
-      for (let at = nextAt(after); at !== null; ) {
-        budget.left -= lookSteps
-        const why = whyNot(at)
-        if (!why) return { at, stoppedAt: null }
-        budget.left -= EXCLUDED_STEPS
-        const freeAt = why.reason === 'excluded' ? exclusions!.freeFrom(why.untilAt, lastAt, budget) : why.untilAt
-        if (budget.left <= 0) return { at: null, stoppedAt: freeAt - 1 }
-        at = nextAt(freeAt - 1)
-      }
-      return NONE
-    },
+  #merged(list: readonly Exclusion[]): Exclusions {
+    this.#exclusions ??= exclusionsOf(list)
+    return this.#exclusions
   }
 }
+
+const rulesIn = (spec: TimingSpec): number => (spec.kind === 'any' ? spec.of.length : 1)
 
 const NONE: Sought = { at: null, stoppedAt: null }
 
