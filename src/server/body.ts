@@ -1,10 +1,12 @@
 /** Reads the body of a request within bounds: size, media type, JSON, depth; what it should contain is the operation's schema. */
+import { nextTurn } from '../time/in-steps.ts'
 import { Refusal } from './problem.ts'
 
 export interface BodyLimits {
   readonly maxBytes: number
 }
 
+const LARGE_BYTES = 65_536
 const MAX_DEPTH = 32
 const MAX_VALUES = 50_000
 /** Whoever copies such a field by assignment changes what all objects are. */
@@ -25,7 +27,10 @@ export async function readBody(request: Request, { maxBytes }: BodyLimits): Prom
   } catch {
     throw new Refusal('BODY_INVALID', 'the body is not JSON in UTF-8')
   }
+  // To parse a large body takes long enough: what follows has turns of its own.
+  if (bytes.length > LARGE_BYTES) await nextTurn()
   checkShape(value)
+  if (bytes.length > LARGE_BYTES) await nextTurn()
   return value
 }
 

@@ -51,6 +51,8 @@ const manyValues = (bytes: number): number[] =>
   Array.from({ length: Math.min(49_000, Math.floor(bytes / 5)) }, (_, i) => 1000 + (i % 9000))
 const nested = (objects: number): object[] => Array.from({ length: objects }, (_, i) => ({ a: [i] }))
 const fields = (names: number): object => Object.fromEntries(Array.from({ length: names }, (_, i) => [`k${i}`, [i]]))
+const manyFields = (names: number): object =>
+  Object.fromEntries(Array.from({ length: names }, (_, i) => [`key-${i}`.padEnd(12, 'x'), 1]))
 /** A body as large as one may be, which fits no schema. */
 const LARGEST = { junk: 'x'.repeat(1_048_000) }
 const DEEPEST = { junk: Array.from({ length: 25_000 }, () => [[0]].flat()) }
@@ -139,6 +141,7 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
     },
     { path: '/runs', what: 'nested', body: { job: 'typed', payload: { account: 'a', more: nested(16_000) } } },
     { path: '/runs', what: 'fields', body: { job: 'typed', payload: { account: 'a', more: fields(24_000) } } },
+    { path: '/runs', what: 'most fields', body: { job: 'typed', payload: { account: 'a', ...manyFields(48_000) } } },
     {
       ...{ path: '/runs', what: 'idempotent', headers: { 'idempotency-key': fresh() } },
       body: { job: 'typed', delay: '1h', payload: bulky() },
