@@ -1,9 +1,6 @@
 /** Timings that cost as much as a timing can, and are accepted all the same; those that are refused stand beside them. */
 
-/**
- * The request of the finding: a hundred exclusions that together leave almost nothing of a dense expression. The zone of
- * the last one is not that of the others, so that they cannot all be merged.
- */
+/** A hundred exclusions that leave nothing of a dense expression. The zone of the last one is another, so that they cannot all be merged. */
 export const ALMOST_NOTHING = {
   cron: '1-59/2 * * * * *',
   exclude: [
@@ -39,11 +36,19 @@ const manyRanges = (): string[] =>
     (_, i) =>
       `20${two(30 + Math.floor(i / 4))}-${two(1 + 3 * (i % 4))}-01/20${two(30 + Math.floor(i / 4))}-${two(2 + 3 * (i % 4))}-15`,
   )
-/** Left are seconds that no expression names, of which a search looks at many before. */
-const sparse = (): string[] => [
-  ...Array.from({ length: 98 }, (_, i) => `0-58 ${i % 60} ${i % 24} * * *`),
-  '1-57/2 * * * * *',
-  '* 0-58 * * * *',
+/**
+ * The request of the finding: left is one second a day, and none of the expressions leaves out more than every other second
+ * of what the rule names, so that a search that asks each of them about each occurrence takes half a minute for a hundred.
+ */
+const needles = (): string[] => [
+  ...Array.from({ length: 95 }, (_, i) => `${(2 * i) % 30}-58/2 * * ${1 + (i % 28)}-31 * *`),
+  ...[
+    '1-59/4 * 0-22 * * *',
+    '3-59/4 * 0-22 * * *',
+    '1-59/4 0-58 23 * * *',
+    '3-59/4 0-58 23 * * *',
+    '1-57/2 59 23 * * *',
+  ],
 ]
 
 const manyRules = (salt = 0): object[] =>
@@ -56,7 +61,7 @@ export const HOSTILE: Readonly<Record<string, (salt: number) => object>> = {
   words: () => ({ cron: '30 2 * * *', timezone: 'Africa/Casablanca', dst: { gap: 'skip' }, exclude: manyRanges() }),
   rules: (salt) => ({ any: manyRules(salt), exclude: manyZones(salt) }),
   dense: (salt) => ({ any: manyRules(salt) }),
-  sparse: () => ({ cron: '1-59/2 * * * * *', exclude: sparse() }),
+  needles: () => ({ cron: '1-59/2 * * * * *', exclude: needles() }),
   years: () => ({ cron: '0 0 0 29 2 * 2028-2099/4', timezone: 'Europe/Berlin' }),
   instants: (salt) => ({ every: `${100 + salt}ms`, exclude: manyZones(salt) }),
 }

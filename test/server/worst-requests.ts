@@ -9,6 +9,8 @@ export interface Sent {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly as?: string | null
+  /** The code of the refusal, where the server accepts it no further than it must to refuse it. */
+  readonly refused?: string
   /** In a word, where an operation has several. */
   readonly what?: string
 }
@@ -81,8 +83,8 @@ const plain =
     ]
   }
 const refusedBodies = (path: string): Sent[] => [
-  { path, what: 'largest', body: LARGEST },
-  { path, what: 'deepest', body: DEEPEST },
+  { path, what: 'largest', body: LARGEST, refused: 'REQUEST_INVALID' },
+  { path, what: 'deepest', body: DEEPEST, refused: 'REQUEST_INVALID' },
 ]
 const DAY_MS = 86_400_000
 const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString()
@@ -96,7 +98,12 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
       what: 'nested',
       body: { key: fresh(), job: 'typed', every: '1h', payload: { account: 'a', more: nested(16_000) } },
     },
-    { path: '/schedules', what: 'almost nothing', body: { ...wide(fresh()), ...ALMOST_NOTHING } },
+    {
+      path: '/schedules',
+      what: 'almost nothing',
+      refused: 'TIMING_EXPENSIVE',
+      body: { ...wide(fresh()), ...ALMOST_NOTHING },
+    },
     ...refusedBodies('/schedules'),
   ],
   putSchedule: (_, round) =>
@@ -140,8 +147,18 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
       body: { job: 'typed', payload: { account: 'a', more: manyValues(200_000) } },
     },
     { path: '/runs', what: 'nested', body: { job: 'typed', payload: { account: 'a', more: nested(16_000) } } },
-    { path: '/runs', what: 'fields', body: { job: 'typed', payload: { account: 'a', more: fields(24_000) } } },
-    { path: '/runs', what: 'most fields', body: { job: 'typed', payload: { account: 'a', ...manyFields(48_000) } } },
+    {
+      path: '/runs',
+      what: 'fields',
+      refused: 'JSON_TOO_LARGE',
+      body: { job: 'typed', payload: { account: 'a', more: fields(24_000) } },
+    },
+    {
+      path: '/runs',
+      what: 'most fields',
+      refused: 'JSON_TOO_LARGE',
+      body: { job: 'typed', payload: { account: 'a', ...manyFields(48_000) } },
+    },
     {
       ...{ path: '/runs', what: 'idempotent', headers: { 'idempotency-key': fresh() } },
       body: { job: 'typed', delay: '1h', payload: bulky() },
@@ -173,7 +190,7 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
   releaseLock: plain('releaseLock'),
   explainTiming: () => [
     ...bodies('/explain', (kind) => ({ ...timing(kind), n: 100, jitter: '50%' })),
-    { path: '/explain', what: 'almost nothing', body: { ...ALMOST_NOTHING, n: 100 } },
+    { path: '/explain', what: 'almost nothing', refused: 'TIMING_EXPENSIVE', body: { ...ALMOST_NOTHING, n: 100 } },
     { path: '/explain', what: 'from far', body: { ...timing('dense'), n: 100, from: '1970-01-01T00:00:00Z' } },
     ...refusedBodies('/explain'),
   ],
@@ -204,6 +221,7 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
     {
       path: '/rehearse',
       what: 'almost nothing',
+      refused: 'TIMING_EXPENSIVE',
       body: { schedules: [{ key: 'x', job: 'plain', ...ALMOST_NOTHING }] },
     },
     {
@@ -224,7 +242,7 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
         outages: Array.from({ length: 100 }, (_, i) => ({ from: daysAgo(-i / 100), to: daysAgo(-i / 100 - 0.005) })),
       },
     },
-    { path: '/simulate', what: 'exclusions', body: { ...timing('sparse'), to: daysAgo(-30) } },
+    { path: '/simulate', what: 'exclusions', body: { ...timing('needles'), to: daysAgo(-30) } },
   ],
   readForecast: (_, round) => [
     { path: `/forecast?workspace=${workspaceOf(round)}&bucket=1m&from=${daysAgo(-1)}&to=${daysAgo(-2)}` },
