@@ -59,6 +59,8 @@ const LARGEST = { junk: 'x'.repeat(1_048_000) }
 const DEEPEST = { junk: Array.from({ length: 25_000 }, () => [[0]].flat()) }
 
 const kinds = Object.keys(HOSTILE)
+/** Of which decades may be made good at once. */
+const RARE = ['words', 'years']
 const timing = (kind: string): object => HOSTILE[kind]!(++count)
 const bodies = (path: string, make: (kind: string) => object): Sent[] =>
   kinds.map((kind) => ({ path, what: kind, body: make(kind) }))
@@ -130,7 +132,10 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
       path: '/backfills',
       body: { from: daysAgo(1), to: daysAgo(0.9), dryRun: true, payload: bulky() },
     })),
-    ...bySchedule(hostile, round, () => ({ path: '/backfills', body: { from: daysAgo(20_000), to: daysAgo(1) } })),
+    ...bySchedule(hostile, round, (kind) => ({
+      ...{ path: '/backfills', body: { from: daysAgo(20_000), to: daysAgo(1) } },
+      ...(RARE.includes(kind) ? {} : { refused: 'OPTION_INVALID' }),
+    })),
   ],
   listBackfills: (hostile, round) => bySchedule(hostile, round, () => ({ path: '/backfills' })),
   nextOccurrences: (hostile, round) => bySchedule(hostile, round, () => ({ path: `/next?n=${MOST_NEXT}` })),
