@@ -4,11 +4,16 @@ import { type DueSchedule, GRACE_MS, type Plan, plan } from '../plan/plan.ts'
 import type { Shard } from '../plan/shard.ts'
 import type { FailoverStore } from '../store/contract/failovers.ts'
 import { type DuePage, LONGEST_PAGE, type PlanningStore } from '../store/contract/planning.ts'
+import { nextTurn } from '../time/in-steps.ts'
 import type { Leadership } from './leadership.ts'
 import { POLL_MS } from './poll.ts'
 
 /** Runs of one schedule in one pass, so that a long catch-up shares the batch with its neighbours. */
 const MAX_RUNS = 500
+
+/** Schedules that are planned before other work has its turn; one that leaves something out weighs as much as many. */
+const MAX_WEIGHT = 2000
+const GUARDED_WEIGHT = 100
 
 export interface PlannerOptions {
   readonly planning: PlanningStore
@@ -48,7 +53,13 @@ export function createPlanner({ planning, failovers, leadership, lookaheadMs, on
   const decide = async ({ now, schedules }: DuePage): Promise<Plan[]> => {
     const window = { now, untilAt: now + lookaheadMs, maxRuns: MAX_RUNS, graceMs: GRACE_MS }
     const plans: Plan[] = []
+    let weight = 0
     for (const schedule of schedules) {
+      weight += weightOf(schedule)
+      if (weight > MAX_WEIGHT) {
+        weight = 0
+        await nextTurn()
+      }
       try {
         const decided = plan(schedule, window)
         if (!isIdle(decided, schedule)) plans.push(decided)
@@ -112,6 +123,9 @@ export function createPlanner({ planning, failovers, leadership, lookaheadMs, on
     },
   }
 }
+
+const weightOf = ({ timing }: DueSchedule): number =>
+  timing.exclude === undefined && timing.kind !== 'any' ? 1 : GUARDED_WEIGHT + 10 * (timing.exclude?.length ?? 0)
 
 const missedIn = ({ nonRuns }: Plan): number =>
   nonRuns.reduce((sum, { state, count }) => (state === 'missed' ? sum + count : sum), 0)

@@ -1,7 +1,9 @@
 /** Puts the fires of one timing into buckets, by walking or by counting them; whose fires they are, and how many schedules share them, is `forecast.ts`. */
 import { jitterMs } from '../schedule/jitter.ts'
 import type { Jitter, TimingRule, TimingSpec } from '../schedule/schedule.ts'
+import type { SearchBudget } from '../schedule/search-budget.ts'
 import { type Slots, slotsOf } from '../schedule/slots.ts'
+import type { Steps } from '../time/steps.ts'
 import { rulesOf } from './timing-class.ts'
 
 export interface ForecastSpan {
@@ -29,27 +31,34 @@ export interface Grid {
   readonly span: ForecastSpan
   readonly size: number
   readonly put: Put
+  /** How many occurrences may still be asked whether they may run. */
+  readonly looks: SearchBudget
 }
 
-/** One schedule's fires. */
-export function addFires(alike: Alike, grid: Grid): void {
+/** Occurrences or buckets between two places where other work may come between. */
+const STRIDE = 50
+
+/** One schedule's fires, in small steps. */
+export function* addingFires(alike: Alike, grid: Grid): Steps<void> {
   const { timing, jitter, seed, alone } = alike
   const { fromAt, toAt } = grid.span
-  if (timing.kind === 'any' && isCrowded(timing, seed, grid)) {
-    for (const rule of timing.of) addFires({ ...alike, timing: { ...timing, ...rule } }, grid)
+  const slots = slotsOf(timing, seed)
+  if (timing.kind === 'any' && slots.countableUntil(fromAt - 1, toAt - 1) < toAt - 1) {
+    for (const rule of timing.of) yield* addingFires({ ...alike, timing: { ...timing, ...rule } }, grid)
     return
   }
-  const slots = slotsOf(timing, seed)
   const total = slots.countAt(fromAt - 1, toAt - 1)
   if (total > 2 * grid.size) {
-    addDense(slots, alike, grid)
+    yield* addingDense(slots, alike, grid)
     return
   }
+  let seen = 0
   // None is put off as far as to the next, so that one from before the span is all that can reach into it.
   let at = (jitter ? slots.prevAt(fromAt) : null) ?? slots.nextAt(fromAt - 1)
   while (at !== null && at < toAt) {
+    if (++seen % STRIDE === 0) yield
     const nextAt = slots.nextAt(at)
-    if (slots.whyNot(at) === null) {
+    if (mayRun(slots, at, grid)) {
       if (alone) spread(grid, { at: at + jitterMs(jitter, seed, { at, nextAt }), overMs: 0 })
       else spread(grid, { at, overMs: rangeMs(jitter, { at, nextAt }) })
     }
@@ -57,23 +66,25 @@ export function addFires(alike: Alike, grid: Grid): void {
   }
 }
 
-/** Occurrences of several rules that are walked to count those that fall together once. */
-const MAX_WALKED = 100_000
-
-/** Whether there are so many that those of each rule are counted on their own, and those that fall together twice. */
-const isCrowded = (timing: TimingRule & { kind: 'any' }, seed: string, { span: { fromAt, toAt } }: Grid): boolean =>
-  timing.of.reduce((sum, rule) => sum + slotsOf(rule, seed).countAt(fromAt - 1, toAt - 1), 0) > MAX_WALKED
+/** With the budget spent, whatever is an occurrence counts. */
+function mayRun(slots: Slots, at: number, { looks }: Grid): boolean {
+  if (looks.left <= 0) return true
+  looks.left -= slots.lookSteps
+  return slots.whyNot(at) === null
+}
 
 /** Several in every bucket, so that they are counted, not walked; what jitter moves into the next bucket is a share of it. */
-function addDense(slots: Slots, { timing, jitter }: Alike, { span, size, put }: Grid): void {
+function* addingDense(slots: Slots, { timing, jitter }: Alike, grid: Grid): Steps<void> {
+  const { span, size, put } = grid
   const { fromAt, bucketMs, toAt } = span
   const guarded = timing.startAt !== undefined || timing.exclude !== undefined || rulesOf(timing).some(skipsGaps)
   for (let i = jitter ? -1 : 0; i < size; i++) {
+    if (i % (guarded ? 1 : STRIDE) === 0) yield
     const at = fromAt + i * bucketMs
     const endAt = Math.min(at + bucketMs, toAt)
     const counted = slots.countAt(at - 1, endAt - 1)
     if (counted === 0) continue
-    const count = guarded ? allowed(slots, { at, endAt, counted }) : counted
+    const count = guarded ? allowed(slots, { at, endAt, counted }, grid) : counted
     const gapMs = (endAt - at) / counted
     const moved = Math.min(1, rangeMs(jitter, { at, nextAt: at + gapMs }) / 2 / bucketMs)
     put(i, count * (1 - moved))
@@ -84,14 +95,19 @@ function addDense(slots: Slots, { timing, jitter }: Alike, { span, size, put }: 
 const skipsGaps = (rule: TimingRule): boolean => rule.kind === 'cron' && rule.dst?.gap === 'skip'
 
 /** How many of the occurrences in [at, endAt) may run. */
-function allowed(slots: Slots, { at, endAt, counted }: { at: number; endAt: number; counted: number }): number {
+function allowed(
+  slots: Slots,
+  { at, endAt, counted }: { at: number; endAt: number; counted: number },
+  grid: Grid,
+): number {
+  if (grid.looks.left <= 0) return counted
   const looks = Math.min(counted, MAX_LOOKS)
   let free = 0
   let next: number | null = at - 1
   for (let look = 0; look < looks && next !== null; look++) {
     const fromAt: number = counted <= MAX_LOOKS ? next : Math.floor(at + ((endAt - at) * look) / looks) - 1
     next = slots.nextAt(fromAt)
-    if (next !== null && next < endAt && slots.whyNot(next) === null) free++
+    if (next !== null && next < endAt && mayRun(slots, next, grid)) free++
   }
   return (counted * free) / looks
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Jitter, TimingSpec } from '../schedule/schedule.ts'
+import { nextRunAt } from '../schedule/search.ts'
 import { slotsOf } from '../schedule/slots.ts'
 import { type ForecastBucket, type ForecastSpan, forecast } from './forecast.ts'
 import type { TimingClass } from './timing-class.ts'
@@ -25,7 +26,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) =
 function walked(timing: TimingSpec, { fromAt, toAt, bucketMs }: ForecastSpan): number[] {
   const slots = slotsOf(timing, 'w/k')
   const fires = new Array<number>(Math.ceil((toAt - fromAt) / bucketMs)).fill(0)
-  for (let at = slots.nextRunAt(fromAt - 1); at !== null && at < toAt; at = slots.nextRunAt(at))
+  for (let at = nextRunAt(slots, fromAt - 1); at !== null && at < toAt; at = nextRunAt(slots, at))
     fires[Math.floor((at - fromAt) / bucketMs)]!++
   return fires
 }

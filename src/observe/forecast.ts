@@ -1,9 +1,10 @@
 /** Counts the fires to come, bucket by bucket, for classes of schedules; where the classes come from, and how long an answer is kept, is the caller's matter. */
 import { EverytickError } from '../errors.ts'
 import { seedOf } from '../schedule/schedule.ts'
+import { searchBudget } from '../schedule/search-budget.ts'
 import { allSteps, type Steps } from '../time/steps.ts'
-import { type Alike, addFires, type ForecastSpan, type Put } from './fires-per-bucket.ts'
-import { partsOf, readable, type TimingClass, usesName, withinMinute } from './timing-class.ts'
+import { type Alike, addingFires, type ForecastSpan, type Put } from './fires-per-bucket.ts'
+import { partsOf, readable, readableSteps, type TimingClass, usesName, withinMinute } from './timing-class.ts'
 
 export type { ForecastSpan } from './fires-per-bucket.ts'
 
@@ -53,6 +54,7 @@ export function* forecasting(
   const work = new Float64Array(size)
   const byJob = new Map<string, Float64Array>()
 
+  const looks = searchBudget(LOOK_STEPS)
   for (const alike of yield* grouped(classes, options)) {
     const own = [...alike.jobs].flatMap(([job, share]) => {
       const counts = jobFires(byJob, job, options.top === 0 ? 0 : size)
@@ -64,19 +66,25 @@ export function* forecasting(
       work[bucket]! += count * alike.seconds
       for (const { counts, share } of own) counts[bucket]! += count * share
     }
-    readable(() => addFires(alike, { span, size, put }))
+    yield* readableSteps(addingFires(alike, { span, size, put, looks }))
     yield
   }
 
   const top = topOf(byJob, options.top)
   const whole = rounded(fires)
-  return Array.from(whole, (count, i) => ({
-    at: fromAt + i * bucketMs,
-    fires: count,
-    workSeconds: Math.round(work[i]! * 1000) / 1000,
-    top: top(i),
-  }))
+  const buckets: ForecastBucket[] = []
+  for (const [i, count] of whole.entries()) {
+    const workSeconds = Math.round(work[i]! * 1000) / 1000
+    if (buckets.push({ at: fromAt + i * bucketMs, fires: count, workSeconds, top: top(i) }) % STRIDE === 0) yield
+  }
+  return buckets
 }
+
+/** Buckets between two places where other work may come between. */
+const STRIDE = 1000
+
+/** For all schedules together; of what comes then, exclusions are not asked any more. */
+const LOOK_STEPS = 1_000_000
 
 /** Parts of classes whose fires fall together, whatever their jobs. */
 interface Group extends Alike {

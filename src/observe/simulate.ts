@@ -4,6 +4,7 @@ import type { NonRun } from '../plan/non-run.ts'
 import { type DueSchedule, GRACE_MS, type Plan, plan } from '../plan/plan.ts'
 import { DEFAULT_RETRY, type RetryPolicy } from '../run/retry.ts'
 import { type CatchUpPolicy, type FiringPolicy, seedOf, type TimingSpec } from '../schedule/schedule.ts'
+import { type SearchBudget, searchBudget } from '../schedule/search-budget.ts'
 import { type Slots, slotsOf } from '../schedule/slots.ts'
 import { allSteps, type Steps } from '../time/steps.ts'
 import { createRuns, type SimulatedRun, type SimulatedRuns } from './simulated-runs.ts'
@@ -66,11 +67,16 @@ const MAX_RUNS = 500
 const POLL_MS = 1000
 
 export const simulate = (schedule: SimulatedSchedule, world: SimulatedWorld): Simulation =>
-  allSteps(simulating(schedule, world))
+  allSteps(simulating(schedule, world, searchBudget(Number.POSITIVE_INFINITY)))
 
-export function* simulating(schedule: SimulatedSchedule, world: SimulatedWorld): Steps<Simulation> {
+/** Where the budget ends, so does the stretch. */
+export function* simulating(
+  schedule: SimulatedSchedule,
+  world: SimulatedWorld,
+  budget: SearchBudget,
+): Steps<Simulation> {
   const slots = slotsOf(schedule.timing, seedOf(schedule))
-  const { untilAt, truncated } = bounded(slots, world)
+  const { untilAt, truncated } = yield* bounded(slots, world, budget)
   const { retry = DEFAULT_RETRY, leaseMs = 9000, lookaheadMs = 10_000, durationsMs } = world
   const laned = laneOf({ id: ID, ...schedule }) !== null
   const runs = createRuns({ laned, retry, leaseMs, durationsMs })
@@ -80,7 +86,7 @@ export function* simulating(schedule: SimulatedSchedule, world: SimulatedWorld):
   let now = world.fromAt
   while (now <= untilAt) {
     yield
-    runs.add(planning.pass(now), now)
+    runs.add(yield* planning.pass(now), now)
     runs.settle(now)
     const down = outages.find(({ fromAt, toAt }) => fromAt <= now && now < toAt)
     if (down) {
@@ -93,13 +99,24 @@ export function* simulating(schedule: SimulatedSchedule, world: SimulatedWorld):
     if (next.length === 0) break
     now = Math.min(...next)
   }
-  return { entries: entriesOf(slots, { runs, planning, untilAt }), untilAt, truncated }
+  return { entries: yield* entriesOf(slots, { runs, planning, untilAt }), untilAt, truncated }
 }
 
+/** Occurrences between two places where other work may come between. */
+const STRIDE = 100
+/** To plan an occurrence is this much more than to look at it. */
+const PLANNED_STEPS = 10
+
 /** Up to the last occurrence that is looked at; walked, since counting several dense rules as one may take for ever. */
-function bounded(slots: Slots, { fromAt, toAt }: SimulatedWorld): Pick<Simulation, 'untilAt' | 'truncated'> {
+function* bounded(
+  slots: Slots,
+  { fromAt, toAt }: SimulatedWorld,
+  budget: SearchBudget,
+): Steps<Pick<Simulation, 'untilAt' | 'truncated'>> {
   let untilAt = fromAt
-  for (let count = 0; count < MAX_OCCURRENCES; count++) {
+  for (let count = 0; count < MAX_OCCURRENCES && (budget.left > 0 || count === 0); count++) {
+    budget.left -= slots.lookSteps * PLANNED_STEPS
+    if (count % STRIDE === STRIDE - 1) yield
     const at = slots.nextAt(untilAt)
     if (at === null || at > toAt) return { untilAt: toAt, truncated: false }
     untilAt = at
@@ -128,7 +145,7 @@ interface Planning {
   /** Whether it has made all the runs that it may. */
   readonly done: boolean
   /** Plans all that is near. */
-  pass(now: number): Plan['runs']
+  pass(now: number): Steps<Plan['runs']>
   /** When the planner has something to do next. */
   lookAt(now: number): number | null
 }
@@ -153,7 +170,7 @@ function createPlanning(
     get done() {
       return cursor.made >= (schedule.firing.maxRuns ?? Number.POSITIVE_INFINITY)
     },
-    pass(now) {
+    *pass(now) {
       const runs: Plan['runs'][number][] = []
       const window = { now, untilAt: now + lookaheadMs, maxRuns: MAX_RUNS, graceMs: GRACE_MS }
       while (cursor.nextAt !== null && cursor.nextAt <= window.untilAt) {
@@ -163,6 +180,7 @@ function createPlanning(
         nonRuns.push(...next.nonRuns)
         cursor = { nextAt: next.nextAt, watermarkAt: next.watermarkAt, made: made + next.runs.length }
         if (next.nextAt === nextAt && next.watermarkAt === watermarkAt) break
+        yield
       }
       return runs
     },
@@ -181,17 +199,18 @@ interface Lived {
 }
 
 /** What became runs, what is on record as none, and what nobody has come to yet. */
-function entriesOf(slots: Slots, { runs, planning, untilAt }: Lived): SimulatedEntry[] {
-  const entries = runs.all.map((run) => entryOf(run))
+function* entriesOf(slots: Slots, { runs, planning, untilAt }: Lived): Steps<SimulatedEntry[]> {
+  const entries: SimulatedEntry[] = []
+  for (const run of runs.all) if (entries.push(entryOf(run)) % STRIDE === 0) yield
   for (const { fromAt, toAt, state: outcome, reason } of planning.nonRuns) {
     for (let at: number | null = fromAt; at !== null && at <= toAt; at = slots.nextAt(at)) {
-      entries.push({ ...UNBEGUN, scheduledAt: at, dueAt: at, outcome, reason })
+      if (entries.push({ ...UNBEGUN, scheduledAt: at, dueAt: at, outcome, reason }) % STRIDE === 0) yield
     }
   }
   const rest = planning.done ? DONE : LEFT
   const left = slots.nextAt(planning.watermarkAt)
   for (let at = left; at !== null && at <= untilAt; at = slots.nextAt(at)) {
-    entries.push({ ...UNBEGUN, ...rest, scheduledAt: at, dueAt: at })
+    if (entries.push({ ...UNBEGUN, ...rest, scheduledAt: at, dueAt: at }) % STRIDE === 0) yield
   }
   return entries.filter(({ scheduledAt }) => scheduledAt <= untilAt).sort((a, b) => a.scheduledAt - b.scheduledAt)
 }

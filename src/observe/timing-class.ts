@@ -4,6 +4,7 @@ import { parseCron } from '../schedule/cron.ts'
 import { readCron } from '../schedule/cron-expression.ts'
 import { FIELD_SPECS, type Field } from '../schedule/cron-field.ts'
 import { type Jitter, seedOf, type TimingRule, type TimingSpec } from '../schedule/schedule.ts'
+import type { Steps } from '../time/steps.ts'
 
 export interface TimingClass {
   readonly timing: TimingSpec
@@ -101,6 +102,16 @@ const stepOf = ({ text }: Field): number => Number(HASH.exec(text)?.[2] ?? Numbe
 export function readable<Value>(work: () => Value): Value | null {
   try {
     return work()
+  } catch (error) {
+    if (error instanceof EverytickError) return null
+    throw error
+  }
+}
+
+/** The same for work in small steps. */
+export function* readableSteps<Value>(work: Steps<Value>): Steps<Value | null> {
+  try {
+    return yield* work
   } catch (error) {
     if (error instanceof EverytickError) return null
     throw error

@@ -5,7 +5,7 @@ import { pauseDetail, pausedRange } from './non-run.ts'
 import { type DueSchedule, GRACE_MS, type Plan, plan } from './plan.ts'
 
 /** More of a long catch-up than this is a next step: a plan is one write. */
-const MAX_RUNS = 5000
+const MAX_RUNS = 500
 
 /**
  * The next step of accounting for everything up to `now`, or null when there is nothing left to record; whoever changes a
@@ -38,10 +38,12 @@ function stepOf(schedule: Schedule, now: number): Plan {
 /** What the pause has kept from running so far; it goes on, and its cursor stays where it is. */
 function stillPaused(schedule: Schedule, detail: string, now: number): Plan {
   const { id: scheduleId, revision, nextAt, watermarkAt: afterAt } = schedule
-  const nonRuns = pausedRange(slotsOf(schedule.timing, seedOf(schedule)), { afterAt, untilAt: now, detail })
+  const slots = slotsOf(schedule.timing, seedOf(schedule))
+  const untilAt = slots.countableUntil(afterAt, now)
+  const nonRuns = pausedRange(slots, { afterAt, untilAt, detail })
   return {
     ...{ scheduleId, revision, expectedNextAt: nextAt, nextAt, lane: null, runs: [], nonRuns, resumes: false },
     expectedWatermarkAt: afterAt,
-    watermarkAt: Math.max(afterAt, now),
+    watermarkAt: Math.max(afterAt, untilAt),
   }
 }

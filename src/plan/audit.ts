@@ -1,6 +1,7 @@
 /** Decides, purely, whether every occurrence of one schedule is accounted for once: by a run, or by a record that says why there is none. */
 import type { Trigger } from '../run/run.ts'
 import type { RunState } from '../run/state.ts'
+import { allSteps, type Steps } from '../time/steps.ts'
 import type { Eras, Timeline } from './eras.ts'
 
 /** A run, as far as it answers for an occurrence. */
@@ -55,20 +56,26 @@ export interface Audited {
   readonly unexplained: Offences
 }
 
+/** Works in small steps: a hostile schedule has as many records as seconds. */
 export interface Auditor {
   /** In nominal order; it need not be all at once. */
-  add(runs: readonly AuditedRun[]): void
-  end(): Audited
+  add(runs: readonly AuditedRun[]): Steps<void>
+  end(): Steps<Audited>
 }
+
+/** Runs or records between two places where other work may come between. */
+const STRIDE = 50
 
 const NAMED = 100
 
-export function auditor({ eras, timeline, nonRuns, span, watermarkAt, done }: AuditFacts): Auditor {
+export function* auditing({ eras, timeline, nonRuns, span, watermarkAt, done }: AuditFacts): Steps<Auditor> {
   const { afterAt } = span
   const untilAt = Math.max(afterAt, Math.min(span.untilAt, watermarkAt))
   const [lost, doubled, unexplained] = [offences(), offences(), offences()]
-  const ranges = nonRuns.map((range) => ledgerOf(range)).sort((a, b) => a.fromAt - b.fromAt)
-  const covered = cover()
+  const ranges: Ledger[] = []
+  for (const range of nonRuns) if (ranges.push(ledgerOf(range)) % STRIDE === 0) yield
+  ranges.sort((a, b) => a.fromAt - b.fromAt)
+  const covered = yield* cover()
   let [runs, backfills] = [0, 0]
   /** Everything up to here is dealt with, and the first stretch that reaches beyond it. */
   let [position, stretch] = [afterAt, 0]
@@ -84,9 +91,10 @@ export function auditor({ eras, timeline, nonRuns, span, watermarkAt, done }: Au
   }
 
   /** The records as stretches that do not touch; what two of them claim is doubled, unless one has room for it. */
-  function cover(): Stretch[] {
+  function* cover(): Steps<Stretch[]> {
     const stretches: Stretch[] = []
-    for (const range of ranges) {
+    for (const [i, range] of ranges.entries()) {
+      if (i % STRIDE === STRIDE - 1) yield
       const last = stretches.at(-1)
       if (!last || range.fromAt > last.toAt) {
         stretches.push({ fromAt: range.fromAt, toAt: range.toAt, of: [range] })
@@ -107,8 +115,9 @@ export function auditor({ eras, timeline, nonRuns, span, watermarkAt, done }: Au
   }
 
   /** No run up to `toAt`: what no record covers is lost. */
-  function pass(toAt: number): void {
-    while (position < toAt) {
+  function* pass(toAt: number): Steps<void> {
+    for (let passed = 1; position < toAt; passed++) {
+      if (passed % STRIDE === 0) yield
       while (stretch < covered.length && covered[stretch]!.toAt <= position) stretch++
       const next = covered[stretch]
       const gapTo = Math.min(toAt, next ? next.fromAt - 1 : toAt)
@@ -120,17 +129,17 @@ export function auditor({ eras, timeline, nonRuns, span, watermarkAt, done }: Au
     }
   }
 
-  function take(run: AuditedRun): void {
+  function* take(run: AuditedRun): Steps<void> {
     const at = run.scheduledAt
     if (at <= afterAt || at > untilAt) return
     if (run.trigger === 'backfill') backfills++
     else if (at === lastAt) doubled.add(at)
-    else count(run)
+    else yield* count(run)
     if (run.trigger !== 'backfill') lastAt = at
   }
 
-  function count({ scheduledAt: at, revision, state, startedAt }: AuditedRun): void {
-    pass(at - 1)
+  function* count({ scheduledAt: at, revision, state, startedAt }: AuditedRun): Steps<void> {
+    yield* pass(at - 1)
     while (stretch < covered.length && covered[stretch]!.toAt < at) stretch++
     const near = covered[stretch]
     const within = near && near.fromAt <= at ? near : null
@@ -153,9 +162,14 @@ export function auditor({ eras, timeline, nonRuns, span, watermarkAt, done }: Au
   }
 
   return {
-    add: (page) => page.forEach(take),
-    end() {
-      pass(untilAt)
+    *add(page) {
+      for (const [i, run] of page.entries()) {
+        if (i % STRIDE === STRIDE - 1) yield
+        yield* take(run)
+      }
+    },
+    *end() {
+      yield* pass(untilAt)
       for (const { fromAt, room, whole } of ranges) if (whole && room > 0) unexplained.add(fromAt)
       const expected = timeline.countAt(afterAt, untilAt)
       return {
@@ -209,7 +223,11 @@ function offences(): Tally {
 
 /** The whole at once, for those who have all runs at hand. */
 export function audit(facts: AuditFacts, runs: readonly AuditedRun[]): Audited {
-  const one = auditor(facts)
-  one.add(runs)
-  return one.end()
+  return allSteps(wholeAudit(facts, runs))
+}
+
+function* wholeAudit(facts: AuditFacts, runs: readonly AuditedRun[]): Steps<Audited> {
+  const one = yield* auditing(facts)
+  yield* one.add(runs)
+  return yield* one.end()
 }

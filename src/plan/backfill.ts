@@ -4,6 +4,7 @@ import type { Run, ScheduleRef } from '../run/run.ts'
 import type { RunState } from '../run/state.ts'
 import { type Schedule, seedOf } from '../schedule/schedule.ts'
 import { type Slots, slotsOf } from '../schedule/slots.ts'
+import { allSteps, type Steps } from '../time/steps.ts'
 import { occurrenceId } from './occurrence.ts'
 
 /** Occurrences that one step deals with. */
@@ -154,16 +155,29 @@ export interface Estimate {
 }
 
 /** What a backfill of [fromAt, toAt] would do; `taken` are the nominal instants in it that have a run already. */
-export function estimate(
+export const estimate = (schedule: Schedule, span: EstimateSpan, taken: ReadonlySet<number>): Estimate =>
+  allSteps(estimating(schedule, span, taken))
+
+export interface EstimateSpan {
+  readonly fromAt: number
+  readonly toAt: number
+  readonly force: boolean
+}
+
+/** Occurrences between two places where other work may come between. */
+const STRIDE = 100
+
+/** The same in small steps. */
+export function* estimating(
   schedule: Schedule,
-  { fromAt, toAt, force }: { readonly fromAt: number; readonly toAt: number; readonly force: boolean },
+  { fromAt, toAt, force }: EstimateSpan,
   taken: ReadonlySet<number>,
-): Estimate {
+): Steps<Estimate> {
   const slots = slotsOf(schedule.timing, seedOf(schedule))
   const first: number[] = []
   let [total, kept] = [0, 0]
   for (let at = slots.nextAt(fromAt - 1); at !== null && at <= toAt; at = slots.nextAt(at)) {
-    total++
+    if (++total % STRIDE === 0) yield
     if (isKept(slots, at, force ? NONE : taken)) kept++
     else if (first.length < NAMED) first.push(at)
   }

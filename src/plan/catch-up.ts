@@ -6,6 +6,8 @@ import type { NonRun } from './non-run.ts'
 export interface CaughtUp {
   /** Occurrences at or before this become no run; later ones do, one by one. */
   readonly skipUntil: number
+  /** Whether later ones are missed too, and are so many that counting them is for the next pass. */
+  readonly goesOn: boolean
   readonly nonRuns: readonly NonRun[]
 }
 
@@ -19,8 +21,11 @@ export function catchUp(
   { firstAt, now }: { firstAt: number; now: number },
 ): CaughtUp {
   const nonRuns: NonRun[] = []
+  let goesOn = false
   const miss = (fromAt: number, untilAt: number, reason: NonRun['reason']): number => {
-    const toAt = slots.prevAt(untilAt + 1)
+    const reachAt = slots.countableUntil(fromAt - 1, untilAt)
+    if (reachAt < untilAt) goesOn = true
+    const toAt = slots.prevAt(reachAt + 1)
     if (toAt === null || toAt < fromAt) return fromAt
     const count = slots.countAt(fromAt - 1, toAt)
     nonRuns.push({ state: 'missed', reason, detail: '', fromAt, toAt, count, afterAt: slots.prevAt(fromAt) })
@@ -28,25 +33,31 @@ export function catchUp(
   }
   let from = firstAt
   if (from < now - policy.windowMs) from = miss(from, now - policy.windowMs - 1, 'window')
-  if (from <= now) {
+  if (from <= now && !goesOn) {
     if (policy.catchUp === 'none') from = miss(from, now, 'policy')
     else if (policy.catchUp === 'latest') from = miss(from, latestBefore(slots, now) - 1, 'policy')
     else {
-      const surplus = slots.countAt(from - 1, now) - policy.limit
+      const reachAt = slots.countableUntil(from - 1, now)
+      const surplus = reachAt < now ? 0 : slots.countAt(from - 1, now) - policy.limit
       if (surplus > 0) from = miss(from, nthAfter(slots, from, { surplus, now }), 'limit')
+      // Too many to be counted at once: what lies before as many as may be caught up with is missed, stretch by stretch.
+      if (reachAt < now && slots.countAtLeast(reachAt, now) >= policy.limit) {
+        from = miss(from, reachAt, 'limit')
+        goesOn = true
+      }
     }
   }
-  return { skipUntil: from - 1, nonRuns }
+  return { skipUntil: from - 1, goesOn, nonRuns }
 }
 
-/** How far back one that may run is looked for among those that may not. */
-const MAX_LOOKS = 10_000
+/** How far back one that may run is looked for among those that may not, in steps of looking. */
+const MAX_STEPS = 10_000
 
 /** The latest occurrence at or before `now` that may run; the latest of all when none is near. */
 function latestBefore(slots: Slots, now: number): number {
   const latest = slots.prevAt(now + 1)
   let at = latest
-  for (let looks = 0; at !== null && looks < MAX_LOOKS; looks++) {
+  for (let steps = 0; at !== null && steps < MAX_STEPS; steps += slots.lookSteps) {
     if (slots.whyNot(at) === null) return at
     at = slots.prevAt(at)
   }

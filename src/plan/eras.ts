@@ -100,7 +100,7 @@ function pausesOf(changes: readonly Change[]): PausedSpan[] {
 }
 
 /** The occurrences of a schedule through all its eras. */
-export interface Timeline extends Pick<Slots, 'nextAt' | 'prevAt' | 'countAt'> {
+export interface Timeline extends Pick<Slots, 'nextAt' | 'prevAt' | 'countAt' | 'countableUntil'> {
   isSlot(at: number): boolean
   eraAt(at: number): Era | null
   /** The definition that a revision had, whatever era it is in. */
@@ -143,6 +143,15 @@ export function timelineOf({ list }: Eras, named: { readonly workspace: string; 
         if (low < high) count += slotsIn(era).countAt(low, high)
       }
       return count
+    },
+    countableUntil(after, until) {
+      for (const era of spans) {
+        const [low, high] = [Math.max(after, era.afterAt), Math.min(until, era.untilAt)]
+        const reachAt = low < high ? slotsIn(era).countableUntil(low, high) : high
+        // What two eras have together is as much as twice what one may have.
+        if (reachAt < high) return reachAt
+      }
+      return until
     },
     isSlot: (at) => nextAt(at - 1) === at,
     eraAt: (at) => spans.find(({ afterAt, untilAt }) => afterAt < at && at <= untilAt) ?? null,

@@ -26,7 +26,10 @@ export interface NonRun {
   readonly afterAt: number | null
 }
 
-/** The occurrences in (afterAt, untilAt] that a pause kept from running: one range, or none. */
+/**
+ * The occurrences in (afterAt, untilAt] that a pause kept from running: one range, or none. Where there are too many to be
+ * counted at once, `untilAt` is what `countableUntil` says, and the rest is for the next step.
+ */
 export function pausedRange(slots: Slots, { afterAt, untilAt, detail }: PausedSpan): NonRun[] {
   const fromAt = slots.nextAt(afterAt)
   const toAt = slots.prevAt(untilAt + 1)

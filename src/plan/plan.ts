@@ -3,6 +3,7 @@ import { EverytickError } from '../errors.ts'
 import type { Overlap } from '../run/run.ts'
 import { jitterMs } from '../schedule/jitter.ts'
 import { type CatchUpPolicy, type FiringPolicy, seedOf, type TimingSpec } from '../schedule/schedule.ts'
+import { type SearchBudget, searchBudget } from '../schedule/search-budget.ts'
 import { type Slots, slotsOf } from '../schedule/slots.ts'
 import { catchUp } from './catch-up.ts'
 import { laneOf } from './lane.ts'
@@ -74,6 +75,13 @@ export const GRACE_MS = 2000
 /** Ranges of occurrences that become no run, in one pass. */
 const MAX_NON_RUNS = 500
 
+/** Steps of looking in one pass over a schedule that leaves something out, so that one cannot hold up the others. */
+const MAX_STEPS = 10_000
+/** To record what is left out is this much more than to look at it. */
+const RECORD_STEPS = 5
+/** Of a schedule that leaves nothing out, runs are all there is to bound. */
+const UNBOUNDED: SearchBudget = { left: Number.POSITIVE_INFINITY }
+
 export function plan(schedule: DueSchedule, window: PlanWindow): Plan {
   const slots = slotsOf(schedule.timing, seedOf(schedule))
   if (schedule.pausedUntil !== null)
@@ -81,14 +89,16 @@ export function plan(schedule: DueSchedule, window: PlanWindow): Plan {
   // What has no runs left missed none: its occurrences are not for the catch-up policy.
   const done = runsLeft(schedule) <= 0
   const openAt = advance(slots, schedule.watermarkAt)
-  const lead = done ? { nonRuns: [], at: openAt } : leading(slots, openAt, window.now)
+  const room = slots.lookSteps > 1 ? searchBudget(MAX_STEPS) : UNBOUNDED
+  const lead = done ? { nonRuns: [], at: openAt } : leading(slots, openAt, { now: window.now, room })
   const first = lead.at
   const lateAt = window.now - window.graceMs - maxJitterMs(schedule, slots, first)
   const caught =
     first !== null && first < lateAt && !done && slots.whyNot(first) === null
       ? catchUp(slots, schedule.catchUp, { firstAt: first, now: lateAt })
       : null
-  const walked = walk(slots, schedule, { window, lateAt, fromAt: caught ? advance(slots, caught.skipUntil) : first })
+  const fromAt = caught ? advance(slots, caught.skipUntil) : first
+  const walked = caught?.goesOn ? { ...IDLE, nextAt: fromAt } : walk(slots, schedule, { window, lateAt, fromAt, room })
   const before = caught ? [...lead.nonRuns, ...caught.nonRuns] : lead.nonRuns
   const nonRuns = before.length === 0 ? walked.nonRuns : [...before, ...walked.nonRuns]
   return {
@@ -107,14 +117,19 @@ export function plan(schedule: DueSchedule, window: PlanWindow): Plan {
 }
 
 /** What comes first and may not run was not missed, however long ago: it was left until the last of its stretch had passed. */
-function leading(slots: Slots, firstAt: number | null, now: number): { nonRuns: NonRun[]; at: number | null } {
+function leading(
+  slots: Slots,
+  firstAt: number | null,
+  { now, room }: { readonly now: number; readonly room: SearchBudget },
+): { nonRuns: NonRun[]; at: number | null } {
   const nonRuns: NonRun[] = []
   let at = firstAt
-  while (at !== null && at <= now && nonRuns.length < MAX_NON_RUNS) {
+  while (at !== null && at <= now && nonRuns.length < MAX_NON_RUNS && room.left > 0) {
+    room.left -= slots.lookSteps
     const why = slots.whyNot(at)
     // Where the stretch goes on, nothing after it is late, and the walk says when to look again.
     if (why === null || why.untilAt > now) break
-    at = advance(slots, skip(slots, why, { at, now, nonRuns }))
+    at = advance(slots, skip(slots, why, { at, now, nonRuns, room }))
   }
   return { nonRuns, at }
 }
@@ -123,6 +138,7 @@ interface Walk {
   readonly window: PlanWindow
   readonly lateAt: number
   readonly fromAt: number | null
+  readonly room: SearchBudget
 }
 
 type Walked = Pick<Plan, 'runs' | 'nonRuns' | 'nextAt'>
@@ -131,21 +147,22 @@ type Walked = Pick<Plan, 'runs' | 'nonRuns' | 'nextAt'>
  * Occurrence by occurrence. Those that may not run are recorded when they have passed, never before: an edit can take a run
  * back, but not a record. So the walk ends at the first that lies ahead, and goes on when the last of its kind has passed.
  */
-function walk(slots: Slots, schedule: DueSchedule, { window, lateAt, fromAt }: Walk): Walked {
+function walk(slots: Slots, schedule: DueSchedule, { window, lateAt, fromAt, room }: Walk): Walked {
   const { now, untilAt, maxRuns } = window
   const runs: PlannedRun[] = []
   const nonRuns: NonRun[] = []
   const left = runsLeft(schedule)
   let at = fromAt
-  while (at !== null && at <= untilAt && runs.length < maxRuns && nonRuns.length < MAX_NON_RUNS) {
+  while (at !== null && at <= untilAt && runs.length < maxRuns && nonRuns.length < MAX_NON_RUNS && room.left > 0) {
+    room.left -= slots.lookSteps
     const why = runs.length >= left ? DONE : slots.whyNot(at)
     if (why === null) {
       runs.push(plannedRun(slots, schedule, { at, late: at < lateAt }))
       at = advance(slots, at)
       continue
     }
-    if (at <= now) at = advance(slots, skip(slots, why, { at, now, nonRuns }))
-    if (at !== null && at < why.untilAt) {
+    if (at <= now) at = advance(slots, skip(slots, why, { at, now, nonRuns, room }))
+    if (at !== null && at > now && at < why.untilAt) {
       const lastAt = Number.isFinite(why.untilAt) ? slots.prevAt(why.untilAt) : null
       return { runs, nonRuns, nextAt: lastAt === null ? null : lastAt + (untilAt - now) }
     }
@@ -153,13 +170,16 @@ function walk(slots: Slots, schedule: DueSchedule, { window, lateAt, fromAt }: W
   return { runs, nonRuns, nextAt: at }
 }
 
+const IDLE = { runs: [], nonRuns: [] } as const
+
 const runsLeft = ({ firing, made }: DueSchedule): number => (firing.maxRuns ?? Number.POSITIVE_INFINITY) - made
 
 const DONE = { reason: 'max_runs', detail: '', untilAt: Number.POSITIVE_INFINITY } as const
 
 /** Records those of a stretch from `at` on that have passed; answers the last of them. */
-function skip(slots: Slots, why: Skipped, { at, now, nonRuns }: Skip): number {
-  const toAt = slots.prevAt(Math.min(why.untilAt, now + 1)) ?? at
+function skip(slots: Slots, why: Skipped, { at, now, nonRuns, room }: Skip): number {
+  room.left -= slots.lookSteps * RECORD_STEPS
+  const toAt = slots.prevAt(slots.countableUntil(at - 1, Math.min(why.untilAt - 1, now)) + 1) ?? at
   const { reason, detail } = why
   const count = slots.countAt(at - 1, toAt)
   push(nonRuns, { state: 'skipped', reason, detail, fromAt: at, toAt, count, afterAt: slots.prevAt(at) })
@@ -172,6 +192,7 @@ interface Skip {
   readonly at: number
   readonly now: number
   readonly nonRuns: NonRun[]
+  readonly room: SearchBudget
 }
 
 /** Neighbours that say the same become one. */
@@ -223,9 +244,12 @@ function endOfPause(slots: Slots, schedule: DueSchedule, { now, untilAt, pausedU
     const nextAt = pausedUntil + (untilAt - now)
     return { ...same, nextAt, watermarkAt: schedule.watermarkAt, nonRuns: [], resumes: false }
   }
-  const watermarkAt = Math.max(schedule.watermarkAt, pausedUntil)
-  const span = { afterAt: schedule.watermarkAt, untilAt: pausedUntil, detail: schedule.pauseDetail }
-  return { ...same, nextAt: advance(slots, watermarkAt), watermarkAt, nonRuns: pausedRange(slots, span), resumes: true }
+  const { watermarkAt: afterAt, pauseDetail: detail } = schedule
+  const reachAt = slots.countableUntil(afterAt, pausedUntil)
+  const nonRuns = pausedRange(slots, { afterAt, untilAt: reachAt, detail })
+  if (reachAt < pausedUntil) return { ...same, nextAt: expectedNextAt, watermarkAt: reachAt, nonRuns, resumes: false }
+  const watermarkAt = Math.max(afterAt, pausedUntil)
+  return { ...same, nextAt: advance(slots, watermarkAt), watermarkAt, nonRuns, resumes: true }
 }
 
 interface EndOfPause extends PlanWindow {

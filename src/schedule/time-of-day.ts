@@ -103,3 +103,59 @@ export function timesBefore(times: TimesOfDay, from: number): number {
   const partial = atOrAbove(minutes, minute) === minute ? countBelow(seconds, from % 60) : 0
   return whole + countBelow(minutes, minute) * sizeOf(seconds) + partial
 }
+
+const ALL_BITS = 0x3fffffff
+
+/** The same times with every second of their minutes. */
+export const wholeMinutes = (times: TimesOfDay): TimesOfDay => ({
+  ...times,
+  seconds: { low: ALL_BITS, high: ALL_BITS },
+})
+
+export const isTimeListed = ({ hours, minutes, seconds }: TimesOfDay, at: number): boolean => {
+  const hour = (at / 3600) | 0
+  return ((hours >>> hour) & 1) === 1 && has(minutes, ((at - hour * 3600) / 60) | 0) && has(seconds, at % 60)
+}
+
+const has = (set: Sixty, value: number): boolean =>
+  ((value < 30 ? set.low >>> value : set.high >>> (value - 30)) & 1) === 1
+
+/** The first value at or above `from` that is no member; 60 where there is none. */
+function firstAbsent(set: Sixty, from: number): number {
+  const found = atOrAbove({ low: ~set.low & ALL_BITS, high: ~set.high & ALL_BITS }, from)
+  return found < 0 ? 60 : found
+}
+
+/** The first second of the day at or after `from` that is not listed; 86,400 where there is none. */
+export function unlistedFrom({ hours, minutes, seconds }: TimesOfDay, from: number): number {
+  const gap = firstAbsent(seconds, 0)
+  let minute = ((from % 3600) / 60) | 0
+  let second = from % 60
+  for (let hour = (from / 3600) | 0; hour < 24; hour++) {
+    const start = hour * 3600
+    if (!((hours >>> hour) & 1)) return start + minute * 60 + second
+    const open = firstAbsent(minutes, minute)
+    if (open === minute) return start + minute * 60 + second
+    const absent = firstAbsent(seconds, second)
+    if (absent < 60) return start + minute * 60 + absent
+    if (open === minute + 1 && open < 60) return start + open * 60
+    if (gap < 60 && minute < 59) return start + (minute + 1) * 60 + gap
+    if (gap === 60 && open < 60) return start + open * 60
+    minute = 0
+    second = 0
+  }
+  return 86_400
+}
+
+/** Adds the listed seconds to those of a day, which are kept in words of thirty bits. */
+export function addTimes({ hours, minutes, seconds }: TimesOfDay, words: Int32Array): void {
+  for (let hour = 0; hour < 24; hour++) {
+    if (!((hours >>> hour) & 1)) continue
+    for (let minute = 0; minute < 60; minute++) {
+      if (!has(minutes, minute)) continue
+      const at = (hour * 60 + minute) * 2
+      words[at]! |= seconds.low
+      words[at + 1]! |= seconds.high
+    }
+  }
+}

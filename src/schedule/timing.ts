@@ -29,6 +29,16 @@ export abstract class Timing {
   abstract prevAt(before: number): number | null
   /** How many occurrences lie in (from, to], without walking them. */
   abstract countAt(from: number, to: number): number
+  /** The latest instant up to `until` for which `countAt(after, …)` is little work; only several rules as one are ever too much. */
+  countableUntil(_after: number, until: number): number {
+    return until
+  }
+
+  /** Not more than `countAt` answers, found at once however many there are. */
+  countAtLeast(from: number, to: number): number {
+    return this.countAt(from, to)
+  }
+
   /** One English sentence. */
   abstract describe(): string
   protected abstract warningsAt(from: number): Warning[]

@@ -118,6 +118,18 @@ export function countWall(pattern: WallPattern, from: number, to: number): numbe
   return countDays(pattern, firstDay, lastDay) * pattern.times.perDay - cutHead + tail
 }
 
+/** The days of a month that are listed, as bits from 0 on; `start` is its first day. */
+export function daysOfMonth(pattern: WallPattern, packed: number, start: number): number {
+  const month = packed & 15
+  if (!((pattern.months >>> month) & 1)) return 0
+  if (
+    pattern.years !== null &&
+    !pattern.years.spans.some(({ from, to }) => from <= start * DAY_MS && start * DAY_MS < to)
+  )
+    return 0
+  return maskOf(pattern, monthLength(Math.floor(packed / 16), month), weekdayOf(start))
+}
+
 function listed(pattern: WallPattern, day: number): boolean {
   const packed = yearMonth(day)
   const month = packed & 15

@@ -1,9 +1,11 @@
 /** Audits one schedule from what is stored, page by page; whether its occurrences are accounted for is decided by `plan/audit.ts`. */
-import { type Audited, auditor } from '../plan/audit.ts'
+import { type Audited, auditing } from '../plan/audit.ts'
+import { countingAhead } from '../plan/counted-ahead.ts'
 import { type Eras, erasOf, type Timeline, timelineOf } from '../plan/eras.ts'
 import type { Schedule } from '../schedule/schedule.ts'
-import type { SlotSpan } from '../store/contract/history.ts'
+import type { RecordedNonRun, SlotSpan } from '../store/contract/history.ts'
 import type { Store } from '../store/contract/store.ts'
+import { inSteps, nextTurn } from '../time/in-steps.ts'
 
 export interface AuditSpan extends SlotSpan {
   /** Revisions before this may have left the store. */
@@ -11,7 +13,7 @@ export interface AuditSpan extends SlotSpan {
 }
 
 /** Runs that are held in memory at once. */
-const PAGE = 5000
+const PAGE = 1000
 const MAX_LOOKS = 5
 
 /** `gone` when it was removed meanwhile; `unreadable` when this version cannot read one of its timings. */
@@ -42,31 +44,56 @@ export const isClean = ({ lost, doubled, unexplained }: Audited): boolean =>
   lost.count + doubled.count + unexplained.count === 0
 
 async function look(store: Store, schedule: Schedule, span: AuditSpan): Promise<Audited | 'unreadable'> {
+  await nextTurn()
   const { id, watermarkAt } = schedule
   const known = readable(erasOf(schedule, await store.history.definitions(id), span.forgottenAt), schedule)
   if (!known) return 'unreadable'
-  const { eras, timeline } = known
+  const { eras } = known
   const firstAt = Math.max(span.afterAt, eras.list[0]!.afterAt)
   const within = { afterAt: firstAt, untilAt: Math.max(firstAt, span.untilAt) }
-  const nonRuns = await store.history.nonRuns(id, within)
-  const one = auditor({ eras, timeline, nonRuns, span: within, watermarkAt, done: isDone(schedule) })
+  const nonRuns = await recordsOf(store, schedule, { ...within, eras })
+  const reachesFrom = nonRuns.reduce((from, { fromAt }) => Math.min(from, fromAt - 1), within.afterAt)
+  const timeline = await inSteps(countingAhead(known.timeline, { ...within, afterAt: reachesFrom }))
+  const facts = { eras, timeline, nonRuns, span: within, watermarkAt, done: isDone(schedule) }
+  const one = await inSteps(auditing(facts))
   const untilAt = Math.min(within.untilAt, watermarkAt)
   let { afterAt } = within
   let limit = PAGE
   while (afterAt < untilAt) {
     const page = await store.history.slots(id, { afterAt, untilAt }, limit)
     if (page.length < limit) {
-      one.add(page)
+      await inSteps(one.add(page))
       break
     }
+    await nextTurn()
     // The last instant of a full page may have more runs than the page had room for.
     const lastAt = page.at(-1)!.scheduledAt
     const whole = page.filter(({ scheduledAt }) => scheduledAt < lastAt)
-    one.add(whole)
+    await inSteps(one.add(whole))
     if (whole.length === 0) limit *= 2
     else afterAt = lastAt - 1
   }
-  return one.end()
+  return inSteps(one.end())
+}
+
+const HOUR_MS = 3_600_000
+
+/** A schedule that leaves something out may have a record of its own for every second, and they are read hour by hour. */
+async function recordsOf(
+  { history }: Store,
+  { id }: Schedule,
+  { afterAt, untilAt, eras }: SlotSpan & { readonly eras: Eras },
+): Promise<RecordedNonRun[]> {
+  const isPlain = eras.list.every(({ definition }) => definition.timing.exclude === undefined)
+  if (isPlain || untilAt - afterAt <= HOUR_MS) return history.nonRuns(id, { afterAt, untilAt })
+  const found: RecordedNonRun[] = []
+  for (let from = afterAt; from < untilAt; from += HOUR_MS) {
+    const hour = await history.nonRuns(id, { afterAt: from, untilAt: Math.min(untilAt, from + HOUR_MS) })
+    // One that begins before the hour reached into the hour before, and is known.
+    for (const record of hour) if (from === afterAt || record.fromAt > from) found.push(record)
+    await nextTurn()
+  }
+  return found
 }
 
 /** Whether it has made all the runs it may: what comes later is no occurrence any more. */

@@ -66,8 +66,7 @@ export interface AuditNote {
 
 const KEYS = ['from', 'to', 'workspace', 'schedule', 'onProgress']
 const DAY_MS = 86_400_000
-const PAGE = 200
-/** Schedules that are looked at side by side. */
+/** Schedules that are read and looked at side by side: each may hold a payload as large as one may be. */
 const ABREAST = 8
 const NAMED = 100
 
@@ -93,18 +92,15 @@ export async function audit(core: Core, options: AuditOptions = {}): Promise<Aud
   }
 
   for await (const page of pages(store, options)) {
-    for (let i = 0; i < page.length; i += ABREAST) {
-      const some = page.slice(i, i + ABREAST)
-      const found = await Promise.all(some.map((schedule) => auditSchedule(store, schedule, span)))
-      for (const [at, schedule] of some.entries()) {
-        const one = found[at]!
-        if (one === 'gone') continue
-        count('schedules', 1)
-        if (one === 'unreadable') unreadable.push(scheduleName(schedule))
-        else take(schedule, one)
-      }
-      onProgress?.({ schedules: tally.get('schedules') ?? 0 })
+    const found = await Promise.all(page.map((schedule) => auditSchedule(store, schedule, span)))
+    for (const [at, schedule] of page.entries()) {
+      const one = found[at]!
+      if (one === 'gone') continue
+      count('schedules', 1)
+      if (one === 'unreadable') unreadable.push(scheduleName(schedule))
+      else take(schedule, one)
     }
+    onProgress?.({ schedules: tally.get('schedules') ?? 0 })
   }
   const figures = Object.fromEntries(FIGURES.map((figure) => [figure, tally.get(figure) ?? 0])) as unknown as Figures
   const amiss = figures.lostCount + figures.doubledCount + figures.unexplainedCount + unreadable.length
@@ -171,12 +167,12 @@ async function* pages(store: Store, options: AuditOptions): AsyncGenerator<Sched
   }
   for (let after: Schedule | undefined; ; ) {
     const page = await store.schedules.list({
-      limit: PAGE,
+      limit: ABREAST,
       ...(workspace === undefined ? {} : { workspace }),
       ...(after ? { after: { workspace: after.workspace, key: after.key } } : {}),
     })
     yield page
     after = page.at(-1)
-    if (page.length < PAGE) return
+    if (page.length < ABREAST) return
   }
 }

@@ -1,11 +1,13 @@
 /** Asks for a backfill: which occurrences of a past span it would run and which it would leave alone, refused before anything is written. */
 import { checkKeys, type Instant, readBoolean, readInstantOption, readInteger, refused } from '../options.ts'
 import { accountUpTo } from '../plan/account.ts'
-import { estimate } from '../plan/backfill.ts'
+import { estimating } from '../plan/backfill.ts'
 import { type Schedule, seedOf } from '../schedule/schedule.ts'
 import { slotsOf } from '../schedule/slots.ts'
 import { scheduleName } from '../schedule-definition.ts'
 import type { Store } from '../store/contract/store.ts'
+import { inSteps } from '../time/in-steps.ts'
+import type { Steps } from '../time/steps.ts'
 import { type By, readBy } from './actor.ts'
 import type { Core } from './core.ts'
 import { bytesOf } from './payload-bytes.ts'
@@ -40,7 +42,7 @@ export interface BackfillAnswer {
 
 const KEYS = ['from', 'to', 'concurrency', 'force', 'payload', 'dryRun', 'by']
 const MAX_SLOTS = 100_000
-const PAGE = 5000
+const PAGE = 1000
 
 export async function startBackfill(
   core: Core,
@@ -57,14 +59,14 @@ export async function startBackfill(
   const store = await core.store()
   const schedule = await look()
   const now = await store.now()
-  refuseSpan(schedule, { fromAt, toAt, now })
+  await inSteps(refusingSpan(schedule, { fromAt, toAt, now }))
   const payload = options.payload === undefined ? null : await payloadOf(core, schedule, options.payload)
   // What nobody has planned yet would otherwise be made good now, and caught up with later.
   const pending = dryRun ? (accountUpTo(schedule, now)?.runs ?? []) : []
   if (!dryRun) await settlePast(store, schedule, { now })
   const taken = await takenBy(store, schedule.id, { afterAt: fromAt - 1, untilAt: toAt })
   for (const { scheduledAt } of pending) taken.add(scheduledAt)
-  const { first, ...numbers } = estimate(schedule, { fromAt, toAt, force }, taken)
+  const { first, ...numbers } = await inSteps(estimating(schedule, { fromAt, toAt, force }, taken))
   const answer = { ...numbers, first: first.map((at) => new Date(at)) }
   if (dryRun) return { id: null, ...answer }
   const id = core.newId()
@@ -81,14 +83,24 @@ export async function startBackfill(
   return { id, ...answer }
 }
 
-function refuseSpan(schedule: Schedule, { fromAt, toAt, now }: { fromAt: number; toAt: number; now: number }): void {
+function* refusingSpan(
+  schedule: Schedule,
+  { fromAt, toAt, now }: { fromAt: number; toAt: number; now: number },
+): Steps<void> {
   const of = `a backfill of ${scheduleName(schedule)}`
   if (fromAt > toAt) throw refused(`${of} ends before it begins`, 'swap from and to')
   if (toAt > now)
     throw refused(`${of} reaches into the future`, 'what is still to come is planned by the schedule itself')
-  const total = slotsOf(schedule.timing, seedOf(schedule)).countAt(fromAt - 1, toAt)
+  const slots = slotsOf(schedule.timing, seedOf(schedule))
+  // Several rules are counted stretch by stretch, and no further than it matters.
+  let total = slots.countAtLeast(fromAt - 1, toAt) > MAX_SLOTS ? Number.POSITIVE_INFINITY : 0
+  for (let at = fromAt - 1; at < toAt && total <= MAX_SLOTS; yield) {
+    const untilAt = slots.countableUntil(at, toAt)
+    total += slots.countAt(at, untilAt)
+    at = untilAt
+  }
   if (total <= MAX_SLOTS) return
-  throw refused(`${of} has ${total} occurrences, more than ${MAX_SLOTS}`, 'make it in several spans')
+  throw refused(`${of} has more than ${MAX_SLOTS} occurrences`, 'make it in several spans')
 }
 
 /** The nominal instants that have a run, live or finished, whatever made it. */

@@ -1,6 +1,7 @@
 /** Says where schedules that are written at one instant begin, and looks once at a timing that many of them share; what is written is `schedule-writing.ts`. */
 import { dateOf } from '../schedule/instant.ts'
 import { type ScheduleDefinition, seedOf, type TimingRule, type TimingSpec } from '../schedule/schedule.ts'
+import { nextRunOr } from '../schedule/search.ts'
 import { slotsOf } from '../schedule/slots.ts'
 
 type Timed = Pick<ScheduleDefinition, 'workspace' | 'key' | 'timing'>
@@ -32,12 +33,13 @@ function firstFire(of: Timed, now: number): FirstFire {
   // A single instant is an occurrence even when it has passed: the catch-up policy says what becomes of it.
   const watermarkAt = timing.kind === 'once' ? Math.min(now, timing.at - 1) : now
   const slots = slotsOf(timing, seedOf(of))
+  const nextAt = slots.nextAt(watermarkAt)
   let runAt: number | null | undefined
   return {
     watermarkAt,
-    nextAt: slots.nextAt(watermarkAt),
+    nextAt,
     nextRun() {
-      if (runAt === undefined) runAt = slots.nextRunAt(now)
+      if (runAt === undefined) runAt = nextRunOr(slots, now, nextAt)
       return dateOf(runAt)
     },
   }

@@ -16,9 +16,12 @@ import { type Interning, interning } from '../schedule/interning.ts'
 import { every as interval } from '../schedule/interval.ts'
 import { NEVER_MS, refuseNever } from '../schedule/never.ts'
 import type { TimingRule, TimingSpec } from '../schedule/schedule.ts'
+import { findingRuns, nextRunAt } from '../schedule/search.ts'
+import { SMALL_SEARCH, searchBudget } from '../schedule/search-budget.ts'
 import { slotsOf } from '../schedule/slots.ts'
 import { systemClock } from '../time/clock.ts'
 import { formatDuration } from '../time/duration.ts'
+import { allSteps } from '../time/steps.ts'
 import { type ExcludeOption, readExclusions } from './read-exclusions.ts'
 
 interface CronRule {
@@ -150,6 +153,9 @@ export function zoneOf(rule: TimingRule): string {
   return zones.size === 1 ? [...zones][0]! : 'UTC'
 }
 
+/** Coming occurrences that a timing must be able to tell at little cost to be accepted. */
+const SEARCHED = 10
+
 /**
  * An end that has passed is no mistake: code goes on declaring what is over. So the search begins well before an end, and
  * before every single instant.
@@ -161,7 +167,17 @@ function refuseEmpty(spec: TimingSpec, of: string, seed: string): void {
   const fromAt = Math.min(now, ...single.map((at) => at - 1), (spec.endAt ?? now + NEVER_MS) - NEVER_MS)
   const untilAt = Math.max(now + NEVER_MS, ...single)
   const near = { ...spec, endAt: Math.min(spec.endAt ?? untilAt, untilAt) }
-  if (slotsOf(near, seed).nextRunAt(fromAt) !== null) return
+  const slots = slotsOf(near, seed)
+  const budget = searchBudget(SMALL_SEARCH)
+  try {
+    if (nextRunAt(slots, fromAt, budget) !== null) {
+      // Every reader of the schedule searches from now on, again and again.
+      if (spec.exclude) allSteps(findingRuns(slots, { afterAt: now, count: SEARCHED }, budget))
+      return
+    }
+  } catch (cause) {
+    throw named(cause, of)
+  }
   const bounds = (['startAt', 'endAt', 'exclude'] as const).filter((key) => spec[key] !== undefined)
   throw new EverytickError('CRON_NEVER', `${of}: none of its occurrences in the next 8 years may run`, {
     hint: `look at ${bounds.join(' and ')}: nothing is left between them`,

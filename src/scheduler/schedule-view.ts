@@ -2,8 +2,11 @@
 import { dateOf } from '../schedule/instant.ts'
 import { jitterMs } from '../schedule/jitter.ts'
 import { type Schedule, seedOf } from '../schedule/schedule.ts'
+import { nextRunOr } from '../schedule/search.ts'
 import { slotsOf } from '../schedule/slots.ts'
 import type { Store } from '../store/contract/store.ts'
+import { inSteps } from '../time/in-steps.ts'
+import type { Steps } from '../time/steps.ts'
 import { type ScheduleWords, scheduleWords, whenText } from './schedule-words.ts'
 
 export interface ScheduleView extends ScheduleWords {
@@ -26,7 +29,9 @@ export interface ScheduleView extends ScheduleWords {
   } | null
   /** Set aside because it cannot be planned; a changed definition lifts it. */
   readonly quarantined: { readonly code: string; readonly message: string; readonly at: Date } | null
-  /** The nominal instant of the next run. Null while paused or quarantined, and when there is no further one. */
+  /**
+   * The nominal instant of the next run. Where exclusions make it expensive to find, and in lists of schedules with exclusions,
+   * when planning looks next: the run is not before that. Null while paused or quarantined, and when there is no further one. */
   readonly nextFireAt: Date | null
   /** When that run may start: later than its nominal instant by the jitter. */
   readonly nextDueAt: Date | null
@@ -41,9 +46,14 @@ export interface ScheduleView extends ScheduleWords {
 export interface ViewFacts {
   readonly now: number
   readonly lastFiredAt: number | null
+  /** Searched where it is absent. */
+  readonly next?: NextFire
 }
 
-export function scheduleView(schedule: Schedule, { now, lastFiredAt }: ViewFacts): ScheduleView {
+type NextFire = Pick<ScheduleView, 'nextFireAt' | 'nextDueAt'>
+
+export function scheduleView(schedule: Schedule, facts: ViewFacts): ScheduleView {
+  const { now, lastFiredAt, next = nextFire(schedule, now) } = facts
   const { pause, quarantine } = schedule
   return {
     id: schedule.id,
@@ -58,27 +68,53 @@ export function scheduleView(schedule: Schedule, { now, lastFiredAt }: ViewFacts
     updatedBy: schedule.updatedBy,
     paused: pause && { ...pause, at: new Date(pause.at), until: dateOf(pause.until) },
     quarantined: quarantine && { ...quarantine, at: new Date(quarantine.at) },
-    ...nextFire(schedule, now),
+    ...next,
     lastFiredAt: dateOf(lastFiredAt),
   }
 }
 
 /** When it fires next, and when that run may start. */
-export const nextFire = (schedule: Schedule, now: number): Pick<ScheduleView, 'nextFireAt' | 'nextDueAt'> =>
+export const nextFire = (schedule: Schedule, now: number): NextFire =>
   (schedule.pause || schedule.quarantine ? null : readable(() => nextRun(schedule, now))) ?? NONE
 
-/** Views of stored schedules, in their order. */
+/** Views of a list of stored schedules, in their order. Nothing is searched for them. */
 export async function viewsOf(store: Store, schedules: readonly Schedule[]): Promise<ScheduleView[]> {
   const now = await store.now()
   const fired = await store.history.lastFired(
     schedules.map(({ id }) => id),
     now,
   )
-  return schedules.map((schedule) => scheduleView(schedule, { now, lastFiredAt: fired.get(schedule.id) ?? null }))
+  return inSteps(viewing(schedules, { now, fired }))
 }
 
-export const viewOf = async (store: Store, schedule: Schedule): Promise<ScheduleView> =>
-  (await viewsOf(store, [schedule]))[0]!
+interface ListFacts {
+  readonly now: number
+  readonly fired: ReadonlyMap<string, number>
+}
+
+function* viewing(schedules: readonly Schedule[], { now, fired }: ListFacts): Steps<ScheduleView[]> {
+  const views: ScheduleView[] = []
+  for (const schedule of schedules) {
+    yield
+    const facts = { now, lastFiredAt: fired.get(schedule.id) ?? null, next: listedFire(schedule, now) }
+    views.push(scheduleView(schedule, facts))
+  }
+  return views
+}
+
+export async function viewOf(store: Store, schedule: Schedule): Promise<ScheduleView> {
+  const now = await store.now()
+  const fired = await store.history.lastFired([schedule.id], now)
+  return scheduleView(schedule, { now, lastFiredAt: fired.get(schedule.id) ?? null })
+}
+
+/** What one look at the timing tells. Where exclusions would have to be searched: when planning looks next, as it is stored. */
+function listedFire(schedule: Schedule, now: number): NextFire {
+  if (schedule.timing.exclude === undefined) return nextFire(schedule, now)
+  if (schedule.pause || schedule.quarantine) return NONE
+  const at = dateOf(schedule.nextAt)
+  return { nextFireAt: at, nextDueAt: at }
+}
 
 const NONE = { nextFireAt: null, nextDueAt: null }
 
@@ -92,11 +128,12 @@ function readable<T>(read: () => T): T | null {
 }
 
 /** By the timing and not by the cursor, which runs ahead of time by the lookahead; and so may have planned the last run. */
-function nextRun(schedule: Schedule, now: number): Pick<ScheduleView, 'nextFireAt' | 'nextDueAt'> {
+function nextRun(schedule: Schedule, now: number): NextFire {
   const { firing, made, watermarkAt } = schedule
   const seed = seedOf(schedule)
   const slots = slotsOf(schedule.timing, seed)
-  const at = slots.nextRunAt(now)
+  // Planning looks no later than at the first run.
+  const at = nextRunOr(slots, now, schedule.nextAt)
   const isDone = firing.maxRuns !== null && made >= firing.maxRuns
   if (at === null || (isDone && at > watermarkAt)) return NONE
   const dueAt = at + jitterMs(firing.jitter, seed, { at, nextAt: slots.nextAt(at) })

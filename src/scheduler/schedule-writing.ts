@@ -8,6 +8,7 @@ import { scheduleName } from '../schedule-definition.ts'
 import type { Executor } from '../store/contract/executor.ts'
 import type { PutAnswer, PutSchedule, Resume } from '../store/contract/schedules.ts'
 import type { Store } from '../store/contract/store.ts'
+import { nextTurn } from '../time/in-steps.ts'
 import type { Core } from './core.ts'
 import { firstFires } from './first-fire.ts'
 import type { InitialPause } from './read-pause.ts'
@@ -144,6 +145,7 @@ export async function settlePast(store: Store, name: Name, { now, tx }: PastOf):
     if (step === null) return schedule.revision
     const [answer] = await store.planning.record([step], tx)
     if (answer === 'stale') stale++
+    await nextTurn()
   }
   throw busy(name)
 }
@@ -192,9 +194,16 @@ export async function resumeSchedule(
 ): Promise<boolean> {
   const store = await core.store()
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const schedule = await look()
+    const seen = await look()
+    if (seen.pause === null) return false
+    const slots = readable(seen)
+    const now = await store.now()
+    // What is too much to be counted in one record is recorded before, step by step.
+    const isMuch = !catchUp && slots !== null && slots.countableUntil(seen.watermarkAt, now) < now
+    if (isMuch) await settlePast(store, seen, { now, tx })
+    const schedule = isMuch ? await look() : seen
     if (schedule.pause === null) return false
-    const change = { ...resumption(schedule, { now: await store.now(), catchUp }), by }
+    const change = { ...resumption(schedule, { now, catchUp }), by }
     if (!(await store.schedules.resume(schedule.workspace, schedule.key, change, tx))) continue
     emitChange(core, { action: 'resumed', schedules: [schedule], by })
     return true

@@ -13,10 +13,13 @@ import {
   refused,
 } from '../options.ts'
 import { type Schedule, seedOf } from '../schedule/schedule.ts'
+import { findingRuns } from '../schedule/search.ts'
+import { searchBudget } from '../schedule/search-budget.ts'
 import { slotsOf } from '../schedule/slots.ts'
 import type { ScheduleOptions } from '../schedule-definition.ts'
 import { type DeclaredSchedule, readSchedule, scheduleName } from '../schedule-definition.ts'
 import type { Executor } from '../store/contract/executor.ts'
+import { inSteps } from '../time/in-steps.ts'
 import { type ChangeOptions, readBy } from './actor.ts'
 import { type BackfillAnswer, type BackfillOptions, startBackfill } from './backfill.ts'
 import { type Core, readTx } from './core.ts'
@@ -109,6 +112,8 @@ export interface Schedules {
 const MAX_PAGE = 1000
 const MAX_NEXT = 10_000
 const MAX_REVISION = 2 ** 31 - 1
+/** As many as ten thousand occurrences of the widest timing, and some that are left out. */
+const SEARCH_STEPS = 500_000
 
 export function createSchedules(core: Core): Schedules {
   const putAll = async (
@@ -215,13 +220,9 @@ export function createSchedules(core: Core): Schedules {
       readInteger(count, 'count', [0, MAX_NEXT])
       const schedule = await known(workspace, key)
       const slots = slotsOf(schedule.timing, seedOf(schedule))
-      const coming: Date[] = []
-      for (let at: number | null = await (await core.store()).now(); coming.length < count; ) {
-        at = slots.nextRunAt(at)
-        if (at === null) break
-        coming.push(new Date(at))
-      }
-      return coming
+      const afterAt = await (await core.store()).now()
+      const coming = await inSteps(findingRuns(slots, { afterAt, count }, searchBudget(SEARCH_STEPS)))
+      return coming.map((at) => new Date(at))
     },
   }
 }

@@ -5,6 +5,7 @@ import type { z } from 'zod'
 import { EverytickError } from '../errors.ts'
 import type { Json } from '../json.ts'
 import { searchBudget } from '../schedule/search-budget.ts'
+import { nextTurn } from '../time/in-steps.ts'
 import { actingBound } from '../workspace/acting.ts'
 import { translated } from './aliases.ts'
 import { type Authenticate, bearerOf, tooMany } from './authenticate.ts'
@@ -186,6 +187,8 @@ async function admitted(
   if (body !== undefined && !operation.body) throw new Refusal('REQUEST_INVALID', 'this request takes no body')
   if (body === undefined && operation.body) refuseNoBody(operation.body)
   const read = operation.body && validated(operation.body, inOurs(operation.body, body ?? {}, ''))
+  // To read a large body takes as long as one may hold the loop: what is done with it has a turn of its own.
+  if (body !== undefined) await nextTurn()
   const known = { params, query, body: read, notes, principal: who, request, requestId, address, base }
   const budget = searchBudget(searchStepsOf(operation))
   return { ...known, newId: parts.core.newId(), interrupted: null, budget } as unknown as Asked

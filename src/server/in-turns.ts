@@ -1,6 +1,6 @@
 /** Works through the items of a page, and writes them as JSON, a few milliseconds at a time, so that the event loop has its turn in between; what is done to an item is the caller's matter. */
-import { setImmediate as turn } from 'node:timers/promises'
 import { systemClock } from '../time/clock.ts'
+import { nextTurn } from '../time/in-steps.ts'
 
 /** After so long the next item waits for the event loop. */
 const TURN_MS = 4
@@ -13,7 +13,7 @@ export async function mapInTurns<Item, Made>(
   let since = systemClock.elapsed()
   for (const [at, item] of items.entries()) {
     if (systemClock.elapsed() - since > TURN_MS) {
-      await turn()
+      await nextTurn()
       since = systemClock.elapsed()
     }
     made.push(make(item, at))

@@ -1,5 +1,6 @@
 /** `everytick sync`: brings the stored schedules in line with those of the configuration file, or says what that would change. */
 import { openStore } from '../../open-store.ts'
+import { SMALL_SEARCH, searchBudget } from '../../schedule/search-budget.ts'
 import { coreOf } from '../../scheduler/core.ts'
 import { definitionsOf } from '../../scheduler/definitions.ts'
 import { type NextFires, nextFires, storedUnder } from '../../scheduler/rehearsal.ts'
@@ -86,7 +87,8 @@ async function firesOf(app: Everytick): Promise<ReadonlyMap<string, NextFires>> 
   const core = coreOf(app)
   const definitions = await definitionsOf(core, core.settings.schedules, 'code')
   const pauses = core.settings.schedules.map(({ pause }) => pause)
-  const fires = await nextFires(core, definitions, { stored: await storedUnder(core, definitions), pauses })
+  const budget = searchBudget(definitions.length * SMALL_SEARCH)
+  const fires = await nextFires(core, definitions, { stored: await storedUnder(core, definitions), pauses, budget })
   return new Map(definitions.map((definition, i) => [nameOf(definition), fires[i]!]))
 }
 

@@ -3,8 +3,11 @@ import type { Alert } from '../../observe/alert.ts'
 import type { FactsOf, SilentSchedule } from '../../observe/alert-facts.ts'
 import { readable } from '../../observe/timing-class.ts'
 import { type Schedule, seedOf } from '../../schedule/schedule.ts'
+import { findingRuns } from '../../schedule/search.ts'
+import { SMALL_SEARCH, searchBudget } from '../../schedule/search-budget.ts'
 import { slotsOf } from '../../schedule/slots.ts'
 import type { RecentSuccesses } from '../../store/contract/monitoring.ts'
+import { allSteps } from '../../time/steps.ts'
 import { schedulesOf } from './found-schedules.ts'
 import { inTurns } from './in-turns.ts'
 import type { Look } from './look.ts'
@@ -77,11 +80,11 @@ async function sinceOf(look: Look, { createdAt, updatedAt, queue }: Schedule, su
   }
 }
 
-/** Null also for a timing that cannot be read, which is an alert of its own. */
+/** Null also for a timing that cannot be read, which is an alert of its own, and for one that is searched too long. */
 const nthAfter = (schedule: Schedule, sinceAt: number, periods: number): number | null =>
   readable(() => {
     const slots = slotsOf(schedule.timing, seedOf(schedule))
-    let at: number | null = sinceAt
-    for (let n = 0; n < periods && at !== null; n++) at = slots.nextRunAt(at)
-    return at
+    const wanted = { afterAt: sinceAt, count: periods }
+    const found = allSteps(findingRuns(slots, wanted, searchBudget(SMALL_SEARCH)))
+    return found.length < periods ? null : (found.at(-1) ?? sinceAt)
   })

@@ -1,5 +1,6 @@
 /** Schemas that several resources share: names, ids, instants, durations and pages. */
 import { z } from 'zod'
+import type { Json } from '../../json.ts'
 import { invisibleIn } from '../../printable.ts'
 import { idRange, MIN_DIGITS } from '../id-range.ts'
 
@@ -81,8 +82,11 @@ export const TimeoutText = documented(z.string({ error: durationError }).min(1).
   examples: ['10m', 'none'],
   description: 'such as 10m, or none; 1h unless the job says otherwise',
 })
-/** Any JSON. */
-export const AnyJson = documented(z.json(), {})
+/** Any JSON. It was read from JSON, and its size and depth were checked: to check each of its values again takes longer than all else. */
+export const AnyJson = documented(
+  z.custom<Json>(() => true),
+  {},
+)
 
 /** A whole number in an address. */
 export const queryInteger = (min: number, max: number) =>

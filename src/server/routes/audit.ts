@@ -1,5 +1,8 @@
 /** Shows the audit log and checks its chain; what is written to it is decided by `dispatch.ts`. */
 import { brokenAt, isHashOf, NO_HASH } from '../../observe/audit-chain.ts'
+import type { AuditEntry } from '../../store/contract/audit-log.ts'
+import { inSteps } from '../../time/in-steps.ts'
+import type { Steps } from '../../time/steps.ts'
 import * as contract from '../contract/audit.ts'
 import { DEFAULT_LIMIT, PAGE_BYTES } from '../contract/vocabulary.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
@@ -9,7 +12,8 @@ import { visible } from '../principal.ts'
 import { ok, type Route, route } from '../route.ts'
 import { shows } from '../shown.ts'
 
-const PAGE = 1000
+/** An entry may hold two payloads, each as large as one may be. */
+const PAGE = 4
 
 export function auditRoutes(parts: Parts): readonly Route[] {
   const { core } = parts
@@ -45,7 +49,7 @@ export function auditRoutes(parts: Parts): readonly Route[] {
       let expectedAt = expect !== undefined && isHashOf({ hash }, expect) ? 0 : null
       for (;;) {
         const page = await auditLog.walk({ afterSeq: entries, limit: PAGE })
-        const broken = brokenAt(page, hash)
+        const broken = await inSteps(findingBreak(page, hash))
         // What stands behind a break proves nothing.
         const sound = broken === null ? page : page.filter(({ seq }) => seq < broken)
         if (expect !== undefined) expectedAt ??= sound.find((entry) => isHashOf(entry, expect))?.seq ?? null
@@ -56,6 +60,18 @@ export function auditRoutes(parts: Parts): readonly Route[] {
       }
     }),
   ]
+}
+
+/** One entry after another. */
+function* findingBreak(page: readonly AuditEntry[], previousHash: string): Steps<number | null> {
+  let previous = previousHash
+  for (const entry of page) {
+    yield
+    const broken = brokenAt([entry], previous)
+    if (broken !== null) return broken
+    previous = entry.hash
+  }
+  return null
 }
 
 const isSeq = (value: unknown): value is { readonly seq: number } =>

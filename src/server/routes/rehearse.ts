@@ -1,6 +1,8 @@
 /** Says what storing schedules would change, by the scheduler's own comparison; whose they are decides first. */
-import { readSchedule, type ScheduleOptions } from '../../schedule-definition.ts'
+import { type DeclaredSchedule, readSchedule, type ScheduleOptions } from '../../schedule-definition.ts'
 import { rehearse } from '../../scheduler/rehearsal.ts'
+import { inSteps } from '../../time/in-steps.ts'
+import type { Steps } from '../../time/steps.ts'
 import * as contract from '../contract/rehearse.ts'
 import type { Parts } from '../parts.ts'
 import { home } from '../principal.ts'
@@ -10,12 +12,20 @@ import { shows } from '../shown.ts'
 export function rehearseRoutes(parts: Parts): readonly Route[] {
   const shown = shows(parts)
   return [
-    route(contract.rehearseSchedules, async ({ body, principal }) => {
-      const declared = body.schedules.map((each) =>
-        readSchedule({ ...each, workspace: home(principal, each.workspace) } as unknown as ScheduleOptions),
-      )
-      const found = await rehearse(parts.core, declared)
+    route(contract.rehearseSchedules, async ({ body, principal, budget }) => {
+      const given = body.schedules.map((each) => ({ ...each, workspace: home(principal, each.workspace) }))
+      const declared = await inSteps(reading(given as unknown as ScheduleOptions[]))
+      const found = await rehearse(parts.core, declared, budget)
       return ok({ data: found.map((each, i) => shown.preview(each, body.schedules[i]!.job, { principal })) })
     }),
   ]
+}
+
+function* reading(given: readonly ScheduleOptions[]): Steps<DeclaredSchedule[]> {
+  const declared: DeclaredSchedule[] = []
+  for (const each of given) {
+    yield
+    declared.push(readSchedule(each))
+  }
+  return declared
 }

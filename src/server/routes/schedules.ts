@@ -3,6 +3,8 @@ import { didYouMean } from '../../did-you-mean.ts'
 import { readInstantOption, refused } from '../../options.ts'
 import { jitterMs } from '../../schedule/jitter.ts'
 import { type Schedule, seedOf } from '../../schedule/schedule.ts'
+import { findingRuns, type WantedRuns } from '../../schedule/search.ts'
+import type { SearchBudget } from '../../schedule/search-budget.ts'
 import { slotsOf } from '../../schedule/slots.ts'
 import type { ScheduleOptions } from '../../schedule-definition.ts'
 import type { Core } from '../../scheduler/core.ts'
@@ -11,6 +13,7 @@ import type { ScheduleChanges } from '../../scheduler/schedule-edit.ts'
 import { scheduleView, viewOf, viewsOf } from '../../scheduler/schedule-view.ts'
 import { createSchedules } from '../../scheduler/schedules.ts'
 import type { ScheduleFilter } from '../../store/contract/schedules.ts'
+import { inSteps } from '../../time/in-steps.ts'
 import * as contract from '../contract/schedules.ts'
 import { DEFAULT_LIMIT, PAGE_BYTES } from '../contract/vocabulary.ts'
 import { fromCursor, isEntryPosition, toCursor } from '../cursor.ts'
@@ -31,8 +34,6 @@ import { type WarningBody, warningsOf } from '../warnings.ts'
 const GUESSED_FROM = 200
 /** A cursor this far behind the clock is no delay any more. */
 const OVERDUE_MS = 30_000
-/** As many as the scheduler makes good at once. */
-const MAX_BACKFILL = 100_000
 /** Of one workspace: one process carries all backfills on, in turn. */
 const MAX_RUNNING_BACKFILLS = 20
 
@@ -217,7 +218,6 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       const schedule = await known(principal, params.id)
       const { workspace, key } = schedule
       const { from, to, ...options } = body
-      refuseCrowded(schedule, readInstantOption(from, 'from'), readInstantOption(to, 'to'))
       const wanted = { from, to, ...defined(options), by: principal.name }
       const answer = await madeOnce(
         { interrupted },
@@ -243,10 +243,10 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       const { workspace, key } = await known(principal, params.id)
       return ok({ data: await app.backfills.list({ schedule: key, workspace }) })
     }),
-    route(contract.nextOccurrences, async ({ params, query, principal }) => {
+    route(contract.nextOccurrences, async ({ params, query, principal, budget }) => {
       const schedule = await known(principal, params.id)
       const fromAt = query.from === undefined ? await (await core.store()).now() : readInstantOption(query.from, 'from')
-      return ok({ data: comingOf(schedule, fromAt, query.n ?? 10) })
+      return ok({ data: await comingOf(schedule, { afterAt: fromAt, count: query.n ?? 10 }, budget) })
     }),
     route(contract.whySchedule, async ({ params, query, principal }) => {
       const { workspace, key } = await known(principal, params.id)
@@ -319,16 +319,6 @@ function matchOf(request: Request, schedule: Schedule | null): number | null {
   return wanted === 'any' ? null : schedule.revision
 }
 
-/** Counting several rules together walks all but one of them, so that each is counted on its own first. */
-function refuseCrowded(schedule: Schedule, fromAt: number, toAt: number): void {
-  const { timing } = schedule
-  if (timing.kind !== 'any' || fromAt > toAt) return
-  const seed = seedOf(schedule)
-  const densest = Math.max(...timing.of.map((rule) => slotsOf(rule, seed).countAt(fromAt - 1, toAt)))
-  if (densest > MAX_BACKFILL)
-    throw refused(`that span has more than ${MAX_BACKFILL} occurrences`, 'make it in several spans')
-}
-
 const outdated = (schedule: Schedule, seen: unknown): Refusal =>
   new Refusal(
     'PRECONDITION_FAILED',
@@ -338,13 +328,16 @@ const outdated = (schedule: Schedule, seen: unknown): Refusal =>
     },
   )
 
-function comingOf(schedule: Schedule, fromAt: number, count: number): { scheduledAt: Date; dueAt: Date }[] {
+async function comingOf(
+  schedule: Schedule,
+  wanted: WantedRuns,
+  budget: SearchBudget,
+): Promise<{ scheduledAt: Date; dueAt: Date }[]> {
   const seed = seedOf(schedule)
   const slots = slotsOf(schedule.timing, seed)
-  const coming: { scheduledAt: Date; dueAt: Date }[] = []
-  for (let at = slots.nextRunAt(fromAt); at !== null && coming.length < count; at = slots.nextRunAt(at)) {
+  const coming = await inSteps(findingRuns(slots, wanted, budget))
+  return coming.map((at) => {
     const late = jitterMs(schedule.firing.jitter, seed, { at, nextAt: slots.nextAt(at) })
-    coming.push({ scheduledAt: new Date(at), dueAt: new Date(at + late) })
-  }
-  return coming
+    return { scheduledAt: new Date(at), dueAt: new Date(at + late) }
+  })
 }

@@ -14,7 +14,7 @@ const MAX_SPAN_MS = 3 * 366 * DAY_MS
 
 export function simulateRoutes({ core }: Parts): readonly Route[] {
   return [
-    route(contract.simulateSchedule, async ({ body, principal }) => {
+    route(contract.simulateSchedule, async ({ body, principal, budget }) => {
       const { from, to, outages = [], durations = '0s', key = 'simulated', workspace, ...options } = body
       const named = { ...options, key, workspace: home(principal, workspace), job: 'simulated' }
       const schedule = readSchedule(named as unknown as ScheduleOptions)
@@ -28,7 +28,7 @@ export function simulateRoutes({ core }: Parts): readonly Route[] {
         outages: outages.map(readOutage),
         durationsMs: [durations].flat().map((each) => readDuration(each, 'durations')),
       }
-      const { entries, untilAt, truncated } = await inSteps(simulating(schedule, world), core.clock)
+      const { entries, untilAt, truncated } = await inSteps(simulating(schedule, world, budget), core.clock)
       return ok({
         from: new Date(fromAt),
         to: new Date(untilAt),
