@@ -92,5 +92,5 @@ describe.each(STORES)('on %s', (store) => {
 })
 
 it('has an entry for every operation, and none for another', () => {
-  expect(Object.keys(WORST)).toEqual(Object.keys(OPERATION_RULES))
+  expect(Object.keys(WORST).sort()).toEqual(Object.keys(OPERATION_RULES).sort())
 })

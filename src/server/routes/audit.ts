@@ -1,7 +1,7 @@
 /** Shows the audit log and checks its chain; what is written to it is decided by `dispatch.ts`. */
 import { brokenAt, isHashOf, NO_HASH } from '../../observe/audit-chain.ts'
 import type { AuditEntry } from '../../store/contract/audit-log.ts'
-import { inSteps } from '../../time/in-steps.ts'
+import { inSteps, nextTurn } from '../../time/in-steps.ts'
 import type { Steps } from '../../time/steps.ts'
 import * as contract from '../contract/audit.ts'
 import { DEFAULT_LIMIT, PAGE_BYTES } from '../contract/vocabulary.ts'
@@ -12,8 +12,9 @@ import { visible } from '../principal.ts'
 import { ok, type Route, route } from '../route.ts'
 import { shows } from '../shown.ts'
 
-/** An entry may hold two payloads, each as large as one may be. */
-const PAGE = 4
+const PAGE = 200
+/** An entry may hold two payloads, each as large as one may be: reading one of those takes long enough. */
+const WALK_BYTES = 131_072
 
 export function auditRoutes(parts: Parts): readonly Route[] {
   const { core } = parts
@@ -48,7 +49,8 @@ export function auditRoutes(parts: Parts): readonly Route[] {
       let [entries, hash] = [0, NO_HASH]
       let expectedAt = expect !== undefined && isHashOf({ hash }, expect) ? 0 : null
       for (;;) {
-        const page = await auditLog.walk({ afterSeq: entries, limit: PAGE })
+        await nextTurn()
+        const page = await auditLog.walk({ afterSeq: entries, limit: PAGE, maxBytes: WALK_BYTES })
         const broken = await inSteps(findingBreak(page, hash))
         // What stands behind a break proves nothing.
         const sound = broken === null ? page : page.filter(({ seq }) => seq < broken)
@@ -56,7 +58,7 @@ export function auditRoutes(parts: Parts): readonly Route[] {
         hash = sound.at(-1)?.hash ?? hash
         if (broken !== null) return ok({ entries: entries + page.length, brokenAt: broken, hash, expectedAt })
         entries += page.length
-        if (page.length < PAGE) return ok({ entries, brokenAt: null, hash, expectedAt })
+        if (page.length === 0) return ok({ entries, brokenAt: null, hash, expectedAt })
       }
     }),
   ]

@@ -41,6 +41,6 @@ export interface AuditLogStore {
   list(page: { readonly workspace?: string; readonly limit: number; readonly before?: number }): Promise<AuditEntry[]>
   /** The same, bounded by bytes too; `hasMore`: there are older entries. */
   page(page: AuditPage): Promise<{ readonly entries: AuditEntry[]; readonly hasMore: boolean }>
-  /** From the oldest to the newest, for whoever checks the chain. */
-  walk(page: { readonly afterSeq: number; readonly limit: number }): Promise<AuditEntry[]>
+  /** From the oldest to the newest, for a check of the chain; none is left when it answers none. */
+  walk(page: { readonly afterSeq: number; readonly limit: number; readonly maxBytes: number }): Promise<AuditEntry[]>
 }

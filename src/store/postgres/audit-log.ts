@@ -17,7 +17,7 @@ export function createAuditLog(connection: Connection, schema: string): AuditLog
   const lock = prepared('select pg_advisory_xact_lock(hashtextextended($1, 20))')
   const lockName = `everytick audit log ${schema}`
   const [newest, clock, insert] = [newestStatement(schema), clockStatement(schema), insertStatement(schema)]
-  const [list, page, walk] = [listStatement(schema), pageStatement(schema), walkStatement(schema)]
+  const [list, page, boundedWalk] = [listStatement(schema), pageStatement(schema), boundedWalkStatement(schema)]
   const { ask, transact } = connection.api
 
   const write = (entries: readonly NewAuditEntry[]): Promise<AuditEntry[]> =>
@@ -48,8 +48,8 @@ export function createAuditLog(connection: Connection, schema: string): AuditLog
       const { rows, isCut } = unbounded(await ask<Row>(page, given))
       return { entries: rows.slice(0, limit).map(entryOf), hasMore: isCut || rows.length > limit }
     },
-    async walk({ afterSeq, limit }) {
-      return (await ask<Row>(walk, [afterSeq, limit])).map(entryOf)
+    async walk({ afterSeq, limit, maxBytes }) {
+      return unbounded(await ask<Row>(boundedWalk, [afterSeq, limit, maxBytes])).rows.map(entryOf)
     },
   }
 }
@@ -92,3 +92,8 @@ export const pageStatement = (schema: string): Statement => {
 export const walkStatement = (schema: string): Statement =>
   prepared(`
 select ${FIELDS} from ${schema}.audit_log a where a.seq > $1::bigint order by a.seq limit $2::int`)
+
+const boundedWalkStatement = (schema: string): Statement => {
+  const bound = { order: 'q.seq', columns: ['before', 'after', 'origin'], maxBytes: '$3::bigint' }
+  return prepared(withinBytes(walkStatement(schema).text, bound))
+}

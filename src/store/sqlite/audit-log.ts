@@ -12,6 +12,7 @@ const COLUMNS = 'seq, at, workspace, actor, action, target, before, after, origi
 const SIZE = 'octet_length(before) + octet_length(after) + octet_length(origin) as size'
 export const NEWEST = `select seq, hash from everytick_audit_log order by seq desc limit 1`
 const INSERT = `insert into everytick_audit_log (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const WALK_SIZES = `select ${SIZE} from everytick_audit_log where seq > ? order by seq limit ?`
 export const WALK = `select ${COLUMNS} from everytick_audit_log where seq > ? order by seq limit ?`
 
 interface AuditRow extends Pick<AuditEntry, 'seq' | 'at' | 'workspace' | 'actor' | 'action' | 'target' | 'hash'> {
@@ -44,9 +45,11 @@ export function auditLogStore(connection: Connection, clock: Clock): AuditLogSto
         const { text: read, values: given } = auditPageOf({ ...page, limit: count })
         return { entries: connection.all<AuditRow>(read, ...given).map(entryOf), hasMore: sizes.length > count }
       }),
-    async walk({ afterSeq, limit }) {
-      return (await connection.read(() => connection.all<AuditRow>(WALK, afterSeq, limit))).map(entryOf)
-    },
+    walk: ({ afterSeq, limit, maxBytes }) =>
+      connection.read(() => {
+        const sizes = connection.all<{ size: number }>(WALK_SIZES, afterSeq, limit).map(({ size }) => size)
+        return connection.all<AuditRow>(WALK, afterSeq, countWithin(sizes, maxBytes)).map(entryOf)
+      }),
   }
 }
 

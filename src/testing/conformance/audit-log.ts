@@ -21,7 +21,8 @@ const entry = (change: Partial<NewAuditEntry> = {}): NewAuditEntry => ({
 const append = (store: Store, change: Partial<NewAuditEntry> = {}): Promise<AuditEntry> =>
   store.auditLog.append(entry(change))
 
-const whole = (store: Store): Promise<AuditEntry[]> => store.auditLog.walk({ afterSeq: 0, limit: 1000 })
+const whole = (store: Store): Promise<AuditEntry[]> =>
+  store.auditLog.walk({ afterSeq: 0, limit: 1000, maxBytes: 1_000_000 })
 
 /** As many as there should be, numbered without gaps, in a chain that nobody touched. */
 async function expectWhole(store: Store, length: number): Promise<void> {
@@ -103,11 +104,20 @@ export const auditLogGroup: Group = (promise) => {
   promise('walks from the oldest to the newest', { kills: 'a walk leaves entries out' }, async ({ store }) => {
     for (let i = 0; i < 5; i += 1) await append(store)
     const seqs = async (afterSeq: number, limit: number): Promise<number[]> =>
-      (await store.auditLog.walk({ afterSeq, limit })).map(({ seq }) => seq)
+      (await store.auditLog.walk({ afterSeq, limit, maxBytes: 1_000_000 })).map(({ seq }) => seq)
     expect(await seqs(0, 2)).toEqual([1, 2])
     expect(await seqs(2, 2)).toEqual([3, 4])
     expect(await seqs(4, 2)).toEqual([5])
     expect(await seqs(5, 2)).toEqual([])
+    // A page ends before its content is more than it may be, and has one entry at least.
+    await append(store, { before: 'x'.repeat(1000) })
+    await append(store, { after: 'x'.repeat(1000) })
+    const within = async (afterSeq: number, maxBytes: number): Promise<number[]> =>
+      (await store.auditLog.walk({ afterSeq, limit: 10, maxBytes })).map(({ seq }) => seq)
+    expect(await within(0, 1000)).toEqual([1, 2, 3, 4, 5])
+    expect(await within(5, 1000)).toEqual([6])
+    expect(await within(5, 3000)).toEqual([6, 7])
+    expect(await within(6, 1)).toEqual([7])
   })
 
   promise('is never forgotten', { kills: 'the audit log is forgotten' }, async ({ store, advance }) => {

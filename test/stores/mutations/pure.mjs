@@ -111,8 +111,8 @@ export const MUTATIONS = [
   {
     kills: 'what may not run is recorded before it has passed',
     file: 'src/plan/plan.ts',
-    find: 'Math.min(why.untilAt, now + 1)',
-    replace: 'Math.min(why.untilAt, untilAt + 1)',
+    find: 'Math.min(why.untilAt - 1, now)',
+    replace: 'Math.min(why.untilAt - 1, now + 60_000)',
   },
   {
     kills: 'neighbours that say the same stay apart',
