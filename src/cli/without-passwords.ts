@@ -1,7 +1,7 @@
 /** The last gate for errors of the command line: credentials of an address, and passwords named as such, are not repeated, whatever their shape. */
 
-/** Up to the last `@` of the line: a password that nobody encoded may hold anything. */
-const CREDENTIALS = /([a-z][a-z0-9+.-]*:\/\/)[^\n]*@/gi
+/** Up to the last `@` of the line, because a password that is not encoded may hold any character. A user name alone is no secret. */
+const CREDENTIALS = /([a-z][a-z0-9+.-]*:\/\/)(?!\w+@[^@\n]*$)[^\n]*@/gim
 const NAMED = /((?:pass(?:word|wd)?|pwd|secret|token)\s*=\s*)(?:'[^'\n]*'?|"[^"\n]*"?|[^\s&]+)/gi
 
 export const withoutPasswords = (text: string): string =>

@@ -55,6 +55,6 @@ export interface WantedRuns {
 const expensive = ({ expression }: Slots): EverytickError =>
   new EverytickError(
     'TIMING_EXPENSIVE',
-    `exclude: what it leaves of "${expression.slice(0, 300)}" is too rare to be found in time`,
+    `exclude: what it leaves of "${expression.slice(0, 300)}" is nothing, or too rare to be found in time`,
     { hint: 'write the times that are left as an expression of their own, or several with any; or exclude less' },
   )

@@ -107,6 +107,8 @@ async function run(args: readonly string[], terminal = false): Promise<Ending> {
   ]
   const { isTTY } = process.stdout
   process.stdout.isTTY = terminal
+  // Colours are control characters too, and not the server's.
+  vi.stubEnv('NO_COLOR', '1')
   // What is watched goes on for as long as the server says; a Ctrl-C ends that.
   const enough = setInterval(() => process.emit('SIGINT'), ENOUGH_MS)
   const all = [...args, ...target()]
@@ -124,6 +126,7 @@ async function run(args: readonly string[], terminal = false): Promise<Ending> {
     clearInterval(enough)
     process.stdout.isTTY = isTTY
     for (const spy of spies) spy.mockRestore()
+    vi.unstubAllEnvs()
   }
 }
 

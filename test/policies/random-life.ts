@@ -96,7 +96,7 @@ async function put(t: TestEverytick, job: Job, life: Life): Promise<void> {
     await t.app.schedules.upsert({ key: life.key, job, ...life.options } as never)
   } catch (error) {
     // Random bounds may leave nothing that could ever run, or not go together; such a one is refused, and stays as it was.
-    if (!['CRON_NEVER', 'OPTION_INVALID'].includes((error as { code: string }).code)) throw error
+    if (!['CRON_NEVER', 'TIMING_EXPENSIVE', 'OPTION_INVALID'].includes((error as { code: string }).code)) throw error
     life.log.push('  refused')
   }
 }

@@ -5,7 +5,7 @@ import { answer, type JsonOption } from '../answer.ts'
 import type { BackendOptions } from '../backend.ts'
 import { utcText } from '../instant-text.ts'
 import { type Io, withBackend } from '../io.ts'
-import { rowsText, type View } from '../print.ts'
+import { printable, rowsText, type View } from '../print.ts'
 import { readScheduleName, scheduleText } from '../schedule-name.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -91,8 +91,8 @@ export function ledgerText(ledger: Ledger, view: View): string {
   const lines = [
     `${ledger.ok ? green('✓') : red('✗')} ${expected} occurrences of ${schedules} ${schedules === 1 ? 'schedule' : 'schedules'} = ${runs} runs + ${nonRuns} on record as skipped or missed`,
     `  ${KINDS.map((kind) => `${ledger[`${kind}Count`]} ${kind}`).join(', ')}${more.length > 0 ? `; ${more.join(', ')}` : ''}`,
-    dim(`  ${ledger.from} to ${ledger.to}`),
-    ...ledger.notes.map(({ from, to }) => yellow(`! ${failoverText(from, to)}`)),
+    dim(`  ${printable(`${ledger.from} to ${ledger.to}`)}`),
+    ...ledger.notes.map(({ from, to }) => yellow(`! ${printable(failoverText(from, to))}`)),
   ]
   const table = amiss.length === 0 ? '' : rowsText(['AMISS', 'SCHEDULE', 'OCCURRENCE'], amiss, view)
   return `${lines.map((line) => `  ${line}\n`).join('')}${table}`

@@ -4,7 +4,7 @@ import { answer, type JsonOption } from '../answer.ts'
 import { askYes } from '../ask-yes.ts'
 import { type BackendOptions, findWhere } from '../backend.ts'
 import { type Io, withBackend } from '../io.ts'
-import { rowsText, type View } from '../print.ts'
+import { printable, rowsText, type View } from '../print.ts'
 import { barOn, barText } from '../progress-bar.ts'
 
 export interface CleanupOptions extends BackendOptions, JsonOption {
@@ -84,7 +84,7 @@ const namedIn = (options: CleanupOptions): Retention =>
 const rowsOf = (count: number): string => `${count} ${count === 1 ? 'row' : 'rows'}`
 
 const summaryOf = ({ retention }: Report): string =>
-  `keeps ${NAMES.map((name) => `${name} ${retention[name]}`).join(', ')}`
+  printable(`keeps ${NAMES.map((name) => `${name} ${retention[name]}`).join(', ')}`)
 
 function reportText(report: Report, view: View): string {
   const rows = Object.entries(report.counts).map(([kind, count]) => [kind, String(count)])

@@ -29,7 +29,13 @@ function create(file: string, links: number): void {
   }
 }
 
-const isLink = (file: string): boolean => lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+function isLink(file: string): boolean {
+  try {
+    return lstatSync(file).isSymbolicLink()
+  } catch {
+    return false
+  }
+}
 
 /** The file that an address of SQLite means; null for one in memory. */
 function fileOf(path: string): string | null {
