@@ -43,4 +43,12 @@ describe('an error about an address', () => {
     expect(shown(new UsageError(text, { hint: text }))).not.toContain(MARK)
     expect(shown(new Error(text))).not.toContain(MARK)
   })
+
+  it.each([
+    'run: everytick migrate --db postgres://app@db:5432/shop',
+    "run: everytick migrate --db 'postgres://app:<password>@db/shop?schema=jobs'",
+    'write it like postgres://user:password@host:5432/database',
+  ])('%s is shown as it is, since it holds no password', (text) =>
+    expect(problemOf(new UsageError('no', { hint: text })).hint).toBe(text),
+  )
 })

@@ -19,6 +19,7 @@ describe('an address to paste', () => {
     ],
     ['postgres://db/shop?user=app&password=s3cret', 'everytick', "'postgres://db/shop?user=app&password=<password>'"],
     ['postgres://app:s3cret@a:5433,b:5434/shop', 'everytick', "'postgres://app:<password>@a:5433,b:5434/shop'"],
+    ['postgres://app:s3@cret@db/shop', 'everytick', "'postgres://app:<password>@db/shop'"],
     ['postgres://app:s3/cret@db/shop', 'everytick', '<address>'],
     ['postgres://app@db/shop?sslpassword=s3cret', 'everytick', "'postgres://app@db/shop?sslpassword=<password>'"],
   ])('of %s with the schema %s is %s', (url, schema, address) => expect(postgresAddress(url, schema)).toBe(address))
@@ -33,6 +34,15 @@ describe('the address of a Postgres store', () => {
       hosts: 'a,b:5434,[::1]:5435',
       settings: {},
     })
+  })
+
+  it('has its first host after the last @, also where the password holds one that is not encoded', () => {
+    const { urls, hosts } = readPostgresAddress('postgres://app:p@x,y@a,b/shop')
+    expect(hosts).toBe('a,b')
+    expect(urls.map((url) => new URL(url)).map(({ host, password }) => [host, decodeURIComponent(password)])).toEqual([
+      ['a', 'p@x,y'],
+      ['b', 'p@x,y'],
+    ])
   })
 
   it('holds settings of the store, which the driver does not see', () => {

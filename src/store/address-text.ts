@@ -88,9 +88,9 @@ const invalid = (message: string): EverytickError =>
     hint: 'write it like postgres://user:password@host:5432/database?prepare=false&listen=false&max=10',
   })
 
-/** The standard for addresses knows no list of hosts, at least not with ports. */
+/** The standard for addresses knows no list of hosts, at least not with ports; it too takes a host to begin after the last `@`. */
 function partsOf(text: string): { prefix: string; hosts: string[]; rest: string } | null {
-  const found = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/is.exec(text)
+  const found = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/is.exec(text)
   return found && { prefix: found[1]!, hosts: found[2]!.split(','), rest: found[3]! }
 }
 

@@ -75,7 +75,7 @@ describe('a Postgres server', () => {
     await admin.connect()
     await admin.query(`
       create role locked login password 'another'; create role secured login; create role weak login; create role blocked;
-      create role reader login; alter role reader set default_transaction_read_only = on`)
+      create role hasty login; alter role hasty set statement_timeout = '1ms'; create role reader login; alter role reader set default_transaction_read_only = on`)
     const hba = (await admin.query('show hba_file')).rows[0].hba_file
     // In place, so that it stays the file of the user that the server runs as.
     writeFileSync(
@@ -116,6 +116,33 @@ describe('a Postgres server', () => {
     await expectRefusal(asRole('locked', ''), 'STORE_DENIED', /asks for a password/, /add one/)
   })
 
+  it('says of a database that it takes no connections, and of an address that it has a parameter that there is not', async () => {
+    await admin.query('create database closed')
+    await admin.query('alter database closed allow_connections false')
+    await expectRefusal(
+      address((url) => (url.pathname = '/closed')),
+      'STORE_UNUSABLE',
+      /refuses the connection: .*not currently accepting/,
+      /accepts connections/,
+    )
+    await expectRefusal(
+      address((url) => url.searchParams.set('options', '-c nothing=1')),
+      'STORE_UNUSABLE',
+      /refuses the connection: .*parameter "nothing"/,
+      /parameters of the address/,
+    )
+  })
+
+  it('says of a role that its statements are cancelled', async () => {
+    await admin.query('grant create on database postgres to hasty')
+    const elsewhere = address((url) => {
+      url.username = 'hasty'
+      url.searchParams.set('schema', 'hasty')
+    })
+    for (const error of await refusals(elsewhere))
+      expect(error).toMatchObject({ code: 'STORE_UNUSABLE', hint: expect.stringMatching(/statement_timeout/) })
+  })
+
   it('says of a port that nobody listens, or somebody who is not Postgres', async () => {
     await expectRefusal(
       address((url) => (url.port = '1')),
@@ -153,6 +180,8 @@ describe('a Postgres server', () => {
     await expectRefusal(asRole('secured'), 'STORE_TLS', /without TLS/, /sslmode=require/)
     const certificate = address((url) => url.searchParams.set('sslrootcert', '/nowhere/ca.pem'))
     await expectRefusal(certificate, 'STORE_TLS', /\/nowhere\/ca\.pem/, /sslrootcert/)
+    const folder = address((url) => url.searchParams.set('sslrootcert', tmpdir()))
+    await expectRefusal(folder, 'STORE_TLS', /names a folder/, /sslrootcert/)
   })
 
   it('says of a right that it is missing, on the schema or to make one', async () => {
@@ -207,6 +236,14 @@ describe('a Postgres server', () => {
     }
   })
 
+  it('is named without a part of a password that holds an @', () =>
+    expectRefusal(
+      `postgres://postgres:p@${SECRET}@${new URL(server.url).host}/nowhere`,
+      'STORE_MISSING',
+      /^postgres postgres@127\.0\.0\.1:\d+\/nowhere does not exist/,
+      /name of the database/,
+    ))
+
   it('is not asked with an address whose password would show', async () => {
     for (const text of [`postgres://app:12/${SECRET}@127.0.0.1/x`, `postgres://app:${SECRET}/@127.0.0.1/x`]) {
       expect(() => everytick({ store: text, jobs: [] })).toThrow(expect.objectContaining({ code: 'STORE_URL_INVALID' }))
@@ -239,6 +276,13 @@ describe('a SQLite file', () => {
     await expectRefusal(at('letter.txt'), 'STORE_UNUSABLE', /not a SQLite database/, /path of the database/)
     mkdirSync(join(folder, 'folder.db'))
     await expectRefusal(at('folder.db'), 'STORE_UNUSABLE', /is not a file/, /path of the database/)
+    for (const error of await refusals(at('letter.txt/inside.db')))
+      expect(error).toMatchObject({ code: 'STORE_UNUSABLE', message: expect.stringMatching(/is not a file/) })
+  })
+
+  it('says that its name is longer than a file may have', async () => {
+    for (const error of await refusals(at(`${'x'.repeat(300)}.db`)))
+      expect(error).toMatchObject({ code: 'STORE_DENIED', hint: expect.stringMatching(/path of the database/) })
   })
 
   it('says that its tables were changed by hand', async () => {

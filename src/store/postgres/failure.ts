@@ -34,6 +34,12 @@ const FULL: Refusal = {
 const NETWORK = away('cannot be reached over the network', `check host and port in ${ADDRESS}, and firewalls between`)
 const UNKNOWN_HOST = away('has a host name that cannot be resolved', `check the host in ${ADDRESS}`)
 const CUT_OFF = away('ended the connection', ASK_AGAIN)
+const tlsFile = (text: string): Refusal => tls(text, 'check sslrootcert, sslcert and sslkey in the address')
+const OVER_LIMIT: Refusal = {
+  code: 'STORE_UNUSABLE',
+  text: 'cancels a statement',
+  hint: 'raise statement_timeout and lock_timeout of the role and of the database; the statement wrote nothing',
+}
 
 const POOLER: Refusal = {
   code: 'STORE_UNUSABLE',
@@ -59,13 +65,20 @@ const BY_CODE: Readonly<Record<string, Refusal>> = {
     'use the address of the primary server, and check default_transaction_read_only of the role',
   ),
   '25P03': CUT_OFF,
+  '25P04': CUT_OFF,
   '26000': POOLER,
   '42P05': POOLER,
   '53100': FULL,
   '53200': away('is out of memory', 'look at the log of the server; what was asked for was not written'),
-  '53300': away('has no connection left', 'raise max_connections of the server, or lower max of the stores'),
+  '53300': away(
+    'has no connection left',
+    'raise max_connections of the server, or the connection limit of the role or of the database; or lower max of the stores',
+  ),
+  '55P03': OVER_LIMIT,
+  '57014': OVER_LIMIT,
   '57P01': away('was shut down', ASK_AGAIN),
   '57P02': away('was shut down', ASK_AGAIN),
+  '57P05': CUT_OFF,
   '57P03': away('is starting or shutting down', ASK_AGAIN),
   ECONNREFUSED: away('does not listen', `check host and port in ${ADDRESS}; is the server running?`),
   ENOTFOUND: UNKNOWN_HOST,
@@ -76,7 +89,10 @@ const BY_CODE: Readonly<Record<string, Refusal>> = {
   ETIMEDOUT: NETWORK,
   ECONNRESET: CUT_OFF,
   EPIPE: CUT_OFF,
-  ENOENT: tls('names a file that is not there', 'check sslrootcert, sslcert and sslkey in the address'),
+  ENOENT: tlsFile('names a file that is not there'),
+  EISDIR: tlsFile('names a folder in place of a file'),
+  ENOTDIR: tlsFile('names a file that is not there'),
+  EACCES: tlsFile('names a file that this user may not read'),
   SELF_SIGNED_CERT_IN_CHAIN: CERTIFICATE,
   DEPTH_ZERO_SELF_SIGNED_CERT: CERTIFICATE,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: CERTIFICATE,
@@ -92,7 +108,10 @@ const BY_CODE: Readonly<Record<string, Refusal>> = {
 const BY_WORDS: readonly (readonly [RegExp, Refusal])[] = [
   [
     /pg_hba\.conf.*no encryption/,
-    tls('takes no connection without TLS from here', `add ?sslmode=require to ${ADDRESS}`),
+    tls(
+      'takes no connection without TLS from here',
+      `add ?sslmode=require to ${ADDRESS}, or permit the connection in pg_hba.conf of the server`,
+    ),
   ],
   [
     /does not support SSL connections/,
@@ -112,7 +131,7 @@ const BY_WORDS: readonly (readonly [RegExp, Refusal])[] = [
     tls('needs a certificate', 'name the certificate of the issuer with sslrootcert in the address'),
   ],
   [
-    /^connect (?:ENOENT|EACCES)/,
+    /^connect (?:ENOENT|EACCES|ENOTDIR)/,
     away('does not listen', `check the path of the socket in ${ADDRESS}; is the server running?`),
   ],
   [/bind message supplies \d+ parameters/, POOLER],
@@ -167,7 +186,8 @@ function refusalFor(error: unknown): Refusal | undefined {
   if (Object.hasOwn(BY_CODE, code)) return BY_CODE[code]
   if (/^08...$/.test(code)) return CUT_OFF
   if (/^ERR_(?:SSL|TLS|OSSL)|^(?:EPROTO|CERT_)/.test(code)) return CERTIFICATE
-  return isSqlState(code) && isFromServer(error) ? UNUSABLE : undefined
+  if (!isSqlState(code) || !isFromServer(error)) return undefined
+  return error.severity === 'FATAL' ? NOT_OPENED : UNUSABLE
 }
 
 /** Errors of the server's files; other classes repeat words of the user. */
@@ -175,7 +195,15 @@ const FILE_ERROR = /^(?:53|58|XX)...$/
 const NO_SPACE = /no space left on device|could not extend file|disk quota exceeded/i
 
 const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code)
-const isFromServer = (error: unknown): boolean => typeof error === 'object' && error !== null && 'severity' in error
+const isFromServer = (error: unknown): error is { readonly severity: unknown } =>
+  typeof error === 'object' && error !== null && 'severity' in error
+
+/** The server ends the connection with such an error: nearly always while it is being made. */
+const NOT_OPENED: Refusal = {
+  code: 'STORE_UNUSABLE',
+  text: 'refuses the connection',
+  hint: `check the parameters of ${ADDRESS}, and that the database accepts connections`,
+}
 
 const UNUSABLE: Refusal = {
   code: 'STORE_UNUSABLE',

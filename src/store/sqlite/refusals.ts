@@ -46,7 +46,7 @@ const BY_CODE: Readonly<Record<number, Refusal>> = {
   14: {
     code: 'STORE_DENIED',
     text: 'cannot be opened by this user',
-    hint: 'check the rights of the file and of its folder, in which SQLite keeps its log',
+    hint: `check ${FILE}, and the rights of the file and of its folder, in which SQLite keeps its log`,
   },
   23: { code: 'STORE_DENIED', text: 'refuses a right', hint: 'check the rights of the file' },
   26: { code: 'STORE_UNUSABLE', text: 'is not a SQLite database', hint: `check ${FILE}` },
