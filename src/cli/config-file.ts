@@ -172,7 +172,7 @@ function placeOf(error: unknown, path: string): string {
   const lines = (error instanceof Error ? `${error.message}\n${error.stack ?? ''}` : '').split('\n')
   for (const line of lines) {
     const [, file, at] =
-      /((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^():]*\.[mc]?[jt]s(?:on)?):(\d+(?::\d+)?)/.exec(line) ?? []
+      /((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^():]*\.[mc]?[jt]s(?:on|x)?):(\d+(?::\d+)?)/.exec(line) ?? []
     if (file === undefined || at === undefined || !isUsers(file)) continue
     return `${nameOf(file.startsWith('file:') ? fileURLToPath(file) : file)}:${at}`
   }

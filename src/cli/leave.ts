@@ -1,4 +1,6 @@
 /** Ends the process after its last word: once its output is written, and by force when the user's code keeps it alive; the exit code is the caller's. */
+import { subscribe } from 'node:diagnostics_channel'
+import type { Worker } from 'node:worker_threads'
 import { sayLast } from './last-word.ts'
 import { openResourcesText } from './open-resources.ts'
 
@@ -14,9 +16,19 @@ const written = (stream: NodeJS.WriteStream): Promise<void> =>
 
 const outputWritten = (): Promise<unknown> => Promise.all([written(process.stdout), written(process.stderr)])
 
+/** Worker threads that run; Node does not list them among its resources. */
+const threads = new Set<Worker>()
+
 /** What the process itself holds, asked before any code of the user runs; the streams are made when they are first touched. */
 export const openNow = (): readonly string[] => {
   void [process.stdout, process.stderr]
+  subscribe('worker_threads', (message) => {
+    const { worker } = message as { worker: Worker }
+    // In which Node itself keeps the hooks of loaders.
+    if (worker.constructor.name === 'InternalWorker') return
+    threads.add(worker)
+    worker.once('exit', () => threads.delete(worker))
+  })
   return process.getActiveResourcesInfo()
 }
 
@@ -25,7 +37,8 @@ export async function leave(atStart: readonly string[]): Promise<void> {
   await outputWritten()
   // Without a reference: it rings only in a process that something else keeps alive.
   setTimeout(() => {
-    const open = openResourcesText(process.getActiveResourcesInfo(), atStart)
+    const names = [...process.getActiveResourcesInfo(), ...Array.from(threads, () => 'Worker')]
+    const open = openResourcesText(names, atStart)
     sayLast({
       level: 'warn',
       message:

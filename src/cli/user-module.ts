@@ -12,6 +12,9 @@ import { noConfigRefusal } from './no-config.ts'
 
 type Listener = (path: string) => void
 
+/** As React 17 and its like take it; others name theirs in a comment: `@jsxImportSource`. */
+const JSX = { runtime: 'automatic' } as const
+
 const require = createRequire(import.meta.url)
 const listeners = new Set<Listener>()
 const reported = new Set<string>()
@@ -31,11 +34,21 @@ export async function importUserModule(path: string): Promise<Record<string, unk
   const loader = await loaderFor(path)
   try {
     // Only what it exports itself: the loader answers a module without a default export as its own.
-    return { ...(await loader.import<Record<string, unknown>>(path)) }
+    return { ...(await settled(loader.import<Record<string, unknown>>(path))) }
   } finally {
     // Those that are required, such as JSON, pass by the hook of older runtimes.
     for (const file of Object.keys(require.cache)) report(pathToFileURL(file).href)
   }
+}
+
+/** Node ends a process that has nothing left to do without a word, also while a module of it waits. */
+function settled<T>(loading: Promise<T>): Promise<T> {
+  let onIdle = (): void => {}
+  const stuck = new Promise<never>((_, reject) => {
+    onIdle = () => reject(new Error('loading does not end: a top-level await waits for a promise that nothing settles'))
+  })
+  process.once('beforeExit', onIdle)
+  return Promise.race([loading, stuck]).finally(() => process.removeListener('beforeExit', onIdle))
 }
 
 function report(url: string): void {
@@ -56,7 +69,8 @@ async function loaderFor(path: string): Promise<Jiti> {
     transform(options) {
       const { filename = path } = options
       report(pathToFileURL(filename).href)
-      return { code: compiledOnce(folder, { ...options, filename }, () => compiler.transform(options)) }
+      const compiling = { ...options, filename, ...(/\.[jt]sx$/.test(filename) && { jsx: JSX }) }
+      return { code: compiledOnce(folder, compiling, () => compiler.transform(compiling)) }
     },
   })
 }

@@ -133,6 +133,27 @@ describe('a configuration in ordinary TypeScript', () => {
     expect([await again.ended, again.shown()]).toEqual([0, expect.stringMatching(/^create\ttick-changed-cjs-json\t/m)])
   })
 
+  it('may import JSX, and an error in it has the file and the line', async () => {
+    const mail = `enum Kind { Mail = 'mail' }
+const Mail = ({ to }: { to: string }) => <b>{to}</b>
+export const name: string = Mail({ to: Kind.Mail }).props.children`
+    const cwd = project({
+      'everytick.config.ts': `import { defineConfig, defineJob, schedule } from 'everytick'
+import { name } from './mail'
+const same = <T>(value: T) => value
+const work = defineJob({ name: same(<string>'work'), run() {} })
+export default defineConfig({ store: 'sqlite:./own.db', jobs: [work], schedules: [schedule({ key: name, every: '1h', job: work })] })`,
+      'mail.tsx': mail,
+      'node_modules/react/package.json': '{ "name": "react", "exports": { "./jsx-runtime": "./jsx-runtime.js" } }',
+      'node_modules/react/jsx-runtime.js': 'exports.jsx = exports.jsxs = (type, props) => ({ type, props })',
+    })
+    const sync = everytick(['sync'], { cwd })
+    expect([await sync.ended, sync.shown()]).toEqual([0, expect.stringMatching(/^create\tmail\t/m)])
+    writeFileSync(join(cwd, 'mail.tsx'), mail.replace('props.children', 'nothing.children'))
+    const wrong = everytick(['sync'], { cwd })
+    expect([await wrong.ended, wrong.shown()]).toEqual([1, expect.stringMatching(/CONFIG_FAILED: mail\.tsx:3:\d+: /)])
+  })
+
   it('is loaded anew by dev when any of its files changes', async () => {
     const cwd = project(ORDINARY)
     const dev = everytick(['dev', '--port', '0'], { cwd })
@@ -241,6 +262,12 @@ describe('a configuration', () => {
       { 'everytick.config.mjs': "export default { stoer: 'sqlite::memory:', jobs: [] }" },
       2,
       /OPTION_UNKNOWN: everytick\.config\.mjs: "stoer" is not an option.*\n.*store\?/,
+    ],
+    [
+      'an await that never ends',
+      { 'everytick.config.ts': 'await new Promise(() => {})\nexport default {}' },
+      1,
+      /CONFIG_FAILED: everytick\.config\.ts: loading does not end: a top-level await/,
     ],
     ['a module that is not there', { 'everytick.config.mjs': "import './gone.js'\nexport default {}" }, 1, /gone\.js/],
   ])('is refused for %s, with its place', async (_, files, code, words) => {

@@ -50,6 +50,27 @@ async function signalUntilEnded(running: Running, signal: NodeJS.Signals): Promi
   }
 }
 
+it.each([
+  [
+    'a worker thread',
+    `import { Worker } from 'node:worker_threads'; new Worker('for (;;) {}', { eval: true })`,
+    '1 worker thread',
+  ],
+  [
+    'a child process',
+    `import { spawn } from 'node:child_process'; const child = spawn('sleep', ['600']); process.on('exit', () => child.kill())`,
+    '1 child process',
+  ],
+  [
+    'a UDP socket',
+    `import { createSocket } from 'node:dgram'; createSocket('udp4').bind(0, '127.0.0.1')`,
+    '1 UDP socket',
+  ],
+])('a worker whose configuration holds %s ends in order and names it', async (_, extra, open) => {
+  const worker = everytick(['worker', '--seconds', '0.1'], { cwd: project({ extra }) })
+  expect([await worker.ended, worker.shown()]).toEqual([0, expect.stringMatching(new RegExp(`still open .*${open}`))])
+})
+
 describe('with a configuration that holds a timer and a server', () => {
   it.each([
     ['worker', ['worker'], 'SIGTERM'],

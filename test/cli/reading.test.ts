@@ -8,6 +8,7 @@ import { everytick as createApp, defineJob } from '../../src/index.ts'
 import { openDatabase, releaseClosedFiles } from '../../src/store/sqlite/driver.ts'
 import { ensureBuilt } from '../built-package.ts'
 import { createDatabase } from '../postgres/launcher.ts'
+import { CALLS } from './every-command.ts'
 import { everytick } from './running.ts'
 
 beforeAll(ensureBuilt)
@@ -131,19 +132,23 @@ const DRY = [
   ...['keys create --name ops', 'apply -f schedules.yaml', 'sync', 'import crontab my.cron', 'queues pause default'],
   ...['schedules create new --every 1h --job work'],
 ].map((text) => [...text.split(' '), '--dry-run'])
-/** Commands that write, but not into a database that is not there. */
-const WRITING = [
-  ...['trigger hourly', 'keys create --name ops', 'schedules create new --every 1h --job work', 'queues pause default'],
-  ...['import crontab my.cron --yes', 'bench --runs 10', 'schedules pause hourly --reason x'],
-].map((text) => text.split(' '))
+/** Commands that may create a database, and those that ask none. */
+const NOT_REFUSED = ['dev', 'serve', 'worker', 'init', 'explain', 'simulate', 'completion', 'migrate', 'bench']
+/** Every other command, also those that write. */
+const REFUSED = [
+  ...Object.entries(CALLS).flatMap(([path, rest]) =>
+    NOT_REFUSED.includes(path) ? [] : [[...path.split(' '), ...rest]],
+  ),
+  ...['import crontab my.cron --yes', 'bench --runs 10'].map((text) => text.split(' ')),
+  ...DRY,
+]
 
 describe.each(['sqlite', 'postgres'] as const)('on %s', (store) => {
   it('no command creates a database that is not there, and each names the one that would', async () => {
     const place = await PLACES[store]()
     const before = await place.state()
     // Both stores are opened by the same lines.
-    const commands = [...READING, ...DRY, ...WRITING]
-    const ended = await runAll(place, store === 'sqlite' ? commands : commands.filter((_, i) => i % 6 === 0))
+    const ended = await runAll(place, store === 'sqlite' ? REFUSED : REFUSED.filter((_, i) => i % 6 === 0))
     for (const [command, { code, shown }] of ended) {
       expect([command, code], shown).toEqual([command, 3])
       expect(shown).toMatch(/^STORE_MISSING: /m)
