@@ -1,7 +1,7 @@
 /** Promises of the dispatch of due rows over HTTP: one post each, bounded, reported, never repeated. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ScheduleIndex, ScheduleIndexRow } from './contract.ts'
 import { type Dispatch, type DispatchOptions, dispatchDue, type Post } from './dispatch.ts'
 
@@ -61,6 +61,27 @@ describe('a dispatch', () => {
     const { rows, index } = due(2)
     const answers = await dispatchDue({ index, now: NINE, url: URL, fetch: ok })
     expect(answers).toEqual(rows.map((row) => ({ row, status: 202 })))
+  })
+
+  it('logs what was claimed and not delivered, when there is no listener', async () => {
+    const { index } = due(3)
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    onTestFinished(() => warn.mockRestore())
+    const statuses: Record<string, number> = { k0: 204, k1: 500 }
+    await dispatchDue({
+      index,
+      now: NINE,
+      url: URL,
+      fetch: async (_, { body }) => {
+        const status = statuses[JSON.parse(body).key]
+        if (status === undefined) throw new TypeError('fetch failed')
+        return { status }
+      },
+    })
+    expect(warn.mock.calls.flat().toSorted()).toEqual([
+      'schedule_index: "k1" of user "ana" was claimed and not delivered: status 500',
+      'schedule_index: "k2" of user "ana" was claimed and not delivered: no answer, fetch failed',
+    ])
   })
 
   it('reports a transport error as status 0, sends nothing twice, and goes on', async () => {

@@ -1,5 +1,6 @@
 /** Sends each due row to one address, at most once: how many at a time and what came of each; what is due is decided by the index. */
 import { EverytickError, shown } from '../errors.ts'
+import { printable } from '../printable.ts'
 import { systemClock } from '../time/clock.ts'
 import { parseDuration } from '../time/duration.ts'
 import type { ScheduleIndex, ScheduleIndexRow } from './contract.ts'
@@ -17,7 +18,7 @@ export interface DispatchOptions {
   readonly index: ScheduleIndex
   /** Where each row is posted to, as JSON. */
   readonly url: string
-  /** Called once for every row that was claimed. If it throws, `dispatchDue` throws that error after every row was sent. */
+  /** Called once for every row that was claimed; logs a warning for each that was not delivered by default. If it throws, `dispatchDue` throws that error after every row was sent. */
   readonly onDispatch?: (dispatch: Dispatch) => void | Promise<void>
   /** Epoch milliseconds; the machine's clock when absent. */
   readonly now?: number
@@ -50,8 +51,8 @@ export interface Answer {
 
 /** Claims what is due and posts it. A row whose post fails was claimed all the same: it is reported and not sent again. */
 export async function dispatchDue(options: DispatchOptions): Promise<Dispatch[]> {
-  const { index, limit, onDispatch } = options
-  if (onDispatch !== undefined && typeof onDispatch !== 'function') {
+  const { index, limit, onDispatch = logFailure } = options
+  if (typeof onDispatch !== 'function') {
     throw new EverytickError('OPTION_INVALID', `onDispatch is a function, not ${shown(onDispatch)}`)
   }
   const concurrency = readConcurrency(options.concurrency ?? 10)
@@ -66,7 +67,7 @@ export async function dispatchDue(options: DispatchOptions): Promise<Dispatch[]>
       const dispatch = await post(row)
       dispatches.push(dispatch)
       try {
-        await onDispatch?.(dispatch)
+        await onDispatch(dispatch)
       } catch (error) {
         failures.push(error)
       }
@@ -76,6 +77,15 @@ export async function dispatchDue(options: DispatchOptions): Promise<Dispatch[]>
   if (failures.length > 1) throw new AggregateError(failures, `onDispatch failed for ${failures.length} rows`)
   if (failures.length === 1) throw failures[0]
   return dispatches
+}
+
+function logFailure({ row, status, error }: Dispatch): void {
+  if (status >= 200 && status < 300) return
+  const reason =
+    status === 0 ? `no answer, ${error instanceof Error ? error.message : String(error)}` : `status ${status}`
+  console.warn(
+    printable(`schedule_index: "${row.key}" of user "${row.userId}" was claimed and not delivered: ${reason}`),
+  )
 }
 
 function posting(options: DispatchOptions): (row: ScheduleIndexRow) => Promise<Dispatch> {
