@@ -24,12 +24,8 @@ server.register(
     // Within this prefix, Everytick reads bodies itself: Fastify knows fewer media types, and refuses an empty body.
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null))
-    const mounted = (request, reply) => {
-      reply.hijack()
-      return handle(request.raw, reply.raw)
-    }
-    scope.all('/', mounted)
-    scope.all('/*', mounted)
+    scope.all('/', handle)
+    scope.all('/*', handle)
   },
   { prefix: '/everytick' },
 )

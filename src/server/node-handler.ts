@@ -14,10 +14,29 @@ export type NodeRequest = IncomingMessage & {
   readonly body?: unknown
 }
 
-export type NodeHandler = (request: NodeRequest, response: ServerResponse, next?: unknown) => Promise<void>
+/** A request of Fastify: it holds the request of Node, and the body that Fastify has read. */
+export interface FastifyLikeRequest {
+  readonly raw: IncomingMessage
+  readonly body?: unknown
+}
+
+/** A reply of Fastify; after `hijack` Fastify sends nothing itself. */
+export interface FastifyLikeReply {
+  readonly raw: ServerResponse
+  hijack(): unknown
+}
+
+export type NodeHandler = (
+  request: NodeRequest | FastifyLikeRequest,
+  response: ServerResponse | FastifyLikeReply,
+  next?: unknown,
+) => Promise<void>
 
 export function toNodeHandler(handler: Handler): NodeHandler {
-  return async (incoming, outgoing) => {
+  return async (request, response) => {
+    const incoming = 'raw' in request ? Object.assign(request.raw, { body: request.body }) : request
+    const outgoing = 'raw' in response ? response.raw : response
+    if ('raw' in response) response.hijack()
     const aborted = new AbortController()
     // Also after a complete answer, where it does nothing any more.
     outgoing.once('close', () => aborted.abort())

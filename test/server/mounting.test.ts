@@ -102,6 +102,12 @@ describe('mounted in Express', () => {
 })
 
 describe('mounted in Fastify', () => {
+  it('is a route handler: gets the body that Fastify has read', async () => {
+    const server = Fastify()
+    server.all('/jobs/*', mountedAt('/jobs'))
+    await expectWorks(`${await listeningFastify(server)}/jobs/api/v1`)
+  })
+
   it('gets the body that Fastify has read, handed over', async () => {
     const handle = mountedAt('/jobs')
     const server = Fastify()
