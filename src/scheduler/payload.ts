@@ -29,7 +29,7 @@ export async function storablePayload(
   where: string,
 ): Promise<Json> {
   if (!schema) {
-    if (payload === undefined) return null
+    if (isNothing(payload)) return null
     const hint = 'give the job a payload schema, or leave the payload out'
     throw new EverytickError('PAYLOAD_INVALID', `${where}: the job has no schema and takes no payload`, { hint })
   }
@@ -38,6 +38,10 @@ export async function storablePayload(
   await parsePayload(schema, stored, where)
   return stored
 }
+
+/** Clients that always send a payload send `null` or `{}` to a job that takes none. */
+const isNothing = (payload: unknown): boolean =>
+  payload === undefined || payload === null || (typeof payload === 'object' && JSON.stringify(payload) === '{}')
 
 /**
  * What the handler gets; a stored payload may be older than the schema. A promise only where the schema takes time, or finds

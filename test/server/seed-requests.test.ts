@@ -103,6 +103,22 @@ describe.each(STORES)('on %s', (store) => {
     ])
   })
 
+  it.each([{}, null])('takes %j for no payload where the job takes none, and refuses more', async (jobPayload) => {
+    const asked = { ...asWritten(fresh()), jobType: 'plain' }
+    const made = await stage.ask('POST', '/schedules', { body: { ...asked, jobPayload } })
+    expect([made.status, made.body.payload]).toEqual([201, null])
+    const run = await stage.ask('POST', '/runs', { body: { job: 'plain', payload: jobPayload } })
+    expect([run.status, (await stage.ask('GET', `/runs/${run.body.id}`)).body.payload]).toEqual([201, null])
+    const refused = await stage.ask('POST', '/schedules', { body: { ...asked, name: fresh(), jobPayload: { a: 1 } } })
+    expect([refused.status, refused.body.code]).toEqual([422, 'PAYLOAD_INVALID'])
+    const notRun = await stage.ask('POST', '/runs', { body: { job: 'plain', payload: { a: 1 } } })
+    expect([notRun.status, notRun.body.code, notRun.body.errors[0].pointer]).toEqual([
+      422,
+      'PAYLOAD_INVALID',
+      '/payload',
+    ])
+  })
+
   it('lists, pauses, resumes, triggers and reads executions as the blueprint does', async () => {
     const { ask } = stage
     const name = fresh()

@@ -6,6 +6,7 @@ import { jobOf } from '../../schedule-definition.ts'
 import { attemptsOf, endsAttempt } from '../../scheduler/attempts.ts'
 import { type AttemptName, completeRun, readCompletion } from '../../scheduler/complete.ts'
 import { enqueue } from '../../scheduler/enqueue.ts'
+import { storablePayload } from '../../scheduler/payload.ts'
 import { runView } from '../../scheduler/run-view.ts'
 import type { RunFilter } from '../../store/contract/history.ts'
 import type { Store } from '../../store/contract/store.ts'
@@ -88,7 +89,9 @@ export function runRoutes(parts: Parts): readonly Route[] {
       const ownKey = said === null ? undefined : `http:${idempotencyId(callerOf(principal), said)}`
       const key = idempotencyKey ?? ownKey
       const given = { ...defined({ ...options, idempotencyKey: key }), workspace }
-      const { id, created } = await enqueue(core, job, job.schema || payload !== undefined ? [payload, given] : [given])
+      // A job without a schema takes no payload argument, and a payload for it is refused as such.
+      if (!job.schema) await storablePayload(job.schema, payload, `job "${name}"`)
+      const { id, created } = await enqueue(core, job, job.schema ? [payload, given] : [given])
       const warnings = await jobWarnings(parts, name)
       return {
         status: created ? 201 : 200,
