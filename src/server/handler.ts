@@ -1,4 +1,5 @@
 /** A server as a function from requests to answers, for those who listen themselves. */
+import { EverytickError } from '../errors.ts'
 import { coreOf, notRunning } from '../scheduler/core.ts'
 import type { Everytick } from '../scheduler.ts'
 import { createServer, type Server } from './app.ts'
@@ -27,6 +28,7 @@ export function handler(app: Everytick, options: ServerOptions = {}): Handler {
 
   if (!core.isStopped()) begun()
   const answer = async (request: Request, env?: NodeEnv): Promise<Response> => {
+    if (typeof request?.headers?.get !== 'function') throw notARequest()
     try {
       return await begun().fetch(request, env)
     } catch (error) {
@@ -36,3 +38,9 @@ export function handler(app: Everytick, options: ServerOptions = {}): Handler {
   }
   return Object.assign(answer, { basePath })
 }
+
+/** By its headers: a Request of another realm is as good as ours. */
+const notARequest = (): EverytickError =>
+  new EverytickError('OPTION_INVALID', 'app.handler() takes a Request of the web, and got something else', {
+    hint: "in Express, Fastify and node:http, mount toNodeHandler(app.handler()) of 'everytick/server'",
+  })

@@ -82,6 +82,21 @@ describe('mounted in Express', () => {
     await expectWorks(`${await listening(server)}/deep/jobs/api/v1`)
   })
 
+  it('says that the adapter is missing where it is mounted without', async () => {
+    const handler = openApp().handler({ authorize: () => 'admin', duties: false })
+    let thrown: unknown
+    const server = express().use(handler as never)
+    server.use(((error, _request, response, _next) => {
+      thrown = error
+      response.end()
+    }) satisfies express.ErrorRequestHandler)
+    await fetch(await listening(server))
+    expect(thrown).toMatchObject({
+      code: 'OPTION_INVALID',
+      hint: expect.stringContaining('toNodeHandler(app.handler())'),
+    })
+  })
+
   it('gets bodies that were read as text, as bytes and as a form', async () => {
     const seen: string[] = []
     const echo = Object.assign(
