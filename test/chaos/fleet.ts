@@ -53,11 +53,12 @@ export interface FleetOptions {
   readonly seed?: number
   /** Gives all claims the same id, as a failover can give two claims the same fence: what then protects is the fence alone. */
   readonly sameClaimIds?: boolean
+  readonly planner?: 'leader' | 'sharded'
 }
 
 export function createFleet(
   store: (path: (name: string) => string) => string,
-  { lease = '2s', workMs = 40, seed = 0, sameClaimIds = false }: FleetOptions = {},
+  { lease = '2s', workMs = 40, seed = 0, sameClaimIds = false, planner = 'leader' }: FleetOptions = {},
 ): Fleet {
   const folder = mkdtempSync(join(tmpdir(), 'everytick-chaos-'))
   const path = (name: string): string => join(folder, name)
@@ -74,7 +75,7 @@ export function createFleet(
     },
     messages,
     start(role) {
-      const given = { store: store(path), role, effects, lease, workMs, blockFile, sameClaimIds }
+      const given = { store: store(path), role, effects, lease, workMs, blockFile, sameClaimIds, planner }
       const argument = JSON.stringify({ ...given, seed: seed + started++ })
       const child = fork(fileURLToPath(new URL('./node.mjs', import.meta.url)), [argument], {
         stdio: ['ignore', 'inherit', 'pipe', 'ipc'],

@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
 import { defineJob, everytick } from 'everytick'
 
-const { store, role, effects, lease, workMs, seed, blockFile, sameClaimIds } = JSON.parse(process.argv[2])
+const { store, role, effects, lease, workMs, seed, blockFile, sameClaimIds, planner } = JSON.parse(process.argv[2])
 let rolls = 0
 /** In [0, 1), and the same again with the same seed. */
 const roll = () => crypto.createHash('sha256').update(`${seed} ${rolls++}`).digest().readUInt32BE() / 2 ** 32
@@ -75,6 +75,7 @@ const app = everytick({
   store,
   jobs: [beat, hold, once, single, poison],
   queues: { default: 10 },
+  planner: { mode: planner },
   ...(lease === null ? {} : { lease }),
 })
 process.on('unhandledRejection', (error) => {
