@@ -66,6 +66,15 @@ export function foreignImports(files: readonly Source[], packages: ReadonlySet<s
   )
 }
 
+/** Imports of the tests in test/: what they share with a test in the tree would make the tree depend on them. */
+export function importsOfTests(files: readonly Source[]): string[] {
+  return files.flatMap(({ path, imports }) =>
+    imports
+      .filter((specifier) => isRelative(specifier) && targetOf(path, specifier).startsWith('../test/'))
+      .map((specifier) => `${path} → ${specifier}`),
+  )
+}
+
 /** Each circle of imports once, found by a walk that remembers the way it came. */
 export function importCircles(files: readonly Source[]): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]))

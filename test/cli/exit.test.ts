@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { sectionsOf } from '../../test/markdown.ts'
-import { ERROR_CODES, type ErrorCode, EverytickError } from '../errors.ts'
-import { PROBLEM_CODES } from '../server/problem-codes.ts'
-import { CLI_CODES, type Code, EXIT, EXIT_OF } from './exit.ts'
-import { problemOf } from './problem.ts'
-import { UsageError } from './usage-error.ts'
+import { CLI_CODES, type Code, EXIT, EXIT_OF } from '../../src/cli/exit.ts'
+import { problemOf } from '../../src/cli/problem.ts'
+import { UsageError } from '../../src/cli/usage-error.ts'
+import { ERROR_CODES, type ErrorCode, EverytickError } from '../../src/errors.ts'
+import { PROBLEM_CODES } from '../../src/server/problem-codes.ts'
+import { sectionsOf } from '../markdown.ts'
 
 const ALL = [ERROR_CODES, PROBLEM_CODES, CLI_CODES].flatMap((codes) => Object.keys(codes) as Code[])
 const statusOf = (code: Code): number => EXIT[EXIT_OF[code]]
