@@ -1,156 +1,136 @@
-/** Makes each listed mistake in a copy of the sources, runs the tests there, and fails when a mistake goes unnoticed; the lists stand in test/stores/mutations/. */
-import { spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+/** Makes each listed mutant in memory, runs the tests that must notice it, and fails when one survives; the lists are in test/stores/mutations/. */
+import { spawnSync } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { createJiti } from 'jiti'
+import { readMutants, root, sampleOf, whyNotMade } from './mutations/list.mjs'
+import { executeJobs } from './mutations/pool.mjs'
+import { openProgress } from './mutations/progress.mjs'
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const USAGE = `usage: npm run mutations -- [--only TEXT] [--sample N] [--seed S] [--json] [--list FILE]
+  --only TEXT  only mutants whose name contains TEXT; a name is "sqlite: what breaks (file, declaration)"
+  --sample N   N mutants, chosen by the seed
+  --seed S     any text; the hash of the commit when absent
+  --json       one JSON document on standard output; progress goes to standard error
+  --list FILE  mutants of another list, relative to the repository`
 
-/** Which tests are to catch the mistakes of a list. */
-const LISTS = {
-  sqlite: { tests: ['test/stores/sqlite.test.ts'], setup: [] },
-  postgres: { tests: ['test/stores/postgres.test.ts'], setup: ['test/postgres/global-setup.ts'] },
-  pure: {
-    tests: [
-      'src/run',
-      'src/plan',
-      'src/schedule/jitter.test.ts',
-      'src/json.test.ts',
-      'src/store/postgres/lineage.test.ts',
-      'src/store/postgres/hosts.test.ts',
-      'src/engine',
-      'src/observe/error-throttle.test.ts',
-      'src/server/idempotency-verdict.test.ts',
-    ],
-    setup: [],
-  },
-}
+/** A mutant that is no longer SQL or TypeScript proves nothing, however many tests it fails. */
+const NONSENSE =
+  /syntax error|near "|no such|does not exist|is ambiguous|wrong number of|bind message|is not defined|Unexpected token/
+const TIMEOUT_MS = 90_000
+const MORE_PER_MUTANT_MS = 3_000
 
-/** A mistake that no longer is SQL or TypeScript proves nothing, however many tests it fails. */
-const NONSENSE = /syntax error|near "|no such|does not exist|is ambiguous|wrong number of|bind message|is not defined/
-
-const [wanted = Object.keys(LISTS).join(), word = ''] = process.argv.slice(2)
-const names = wanted.split(',')
-if (names.some((name) => !(name in LISTS))) {
-  console.error(`usage: node scripts/mutations.mjs [${Object.keys(LISTS).join(',')}] [part of a mistake's name]`)
-  process.exit(2)
-}
-
-let survivors = 0
-for (const name of names) survivors += await tryList(name)
-process.exitCode = survivors > 0 ? 1 : 0
-
-async function tryList(name) {
-  const { MUTATIONS } = await import(new URL(`../test/stores/mutations/${name}.mjs`, import.meta.url))
-  const chosen = MUTATIONS.filter(({ kills }) => kills.includes(word))
-  const untouched = await run(name, { mutations: [] })
-  if (untouched.failed.length > 0 || untouched.passed === 0) {
-    console.log(`${name}: without any mistake, ${untouched.failed.length} tests fail and ${untouched.passed} pass`)
-    for (const { title } of untouched.failed) console.log(`    ${title}`)
-    return 1
+async function main() {
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string', default: '' },
+      sample: { type: 'string' },
+      seed: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      list: { type: 'string' },
+    },
+  })
+  const print = values.json ? console.error : console.log
+  const named = (await readMutants(values.list && [values.list])).filter(({ name }) => name.includes(values.only))
+  const seed = values.seed ?? commit()
+  const mutants = values.sample ? sampleOf(named, Number(values.sample), seed) : named
+  if (mutants.length === 0) throw new TypeError('no mutant has this name, or the sample is not a number')
+  if (values.sample) {
+    print(`${mutants.length} of ${named.length} mutants, chosen by the seed ${seed}:`)
+    for (const { name } of mutants) print(`  ${name}`)
   }
-  console.log(
-    `\n${name}: ${untouched.passed} tests pass without a mistake; with each of these ${chosen.length} mistakes:`,
-  )
-  let survived = 0
-  for (const mutation of chosen) {
-    // Only the promises that name the mistake: they are the ones that must notice it, and the rest would take minutes.
-    const promises = untouched.all.filter(({ kills }) => kills === undefined || kills === mutation.kills)
-    if (!(await isCaught(name, mutation, promises))) survived += 1
-  }
-  console.log(`${name}: ${chosen.length - survived} of ${chosen.length} caught`)
-  return survived
+  const stop = new AbortController()
+  for (const event of ['SIGINT', 'SIGTERM']) process.once(event, () => stop.abort())
+  const results = await execute(mutants, { print, signal: stop.signal })
+  if (results === null) return 1
+  const survivors = results.filter(({ verdict }) => verdict !== 'caught')
+  for (const { name, verdict, words } of survivors) print(`${verdict}  ${name}\n${words.replace(/^/gm, '    ')}`)
+  print(`${results.length - survivors.length} of ${mutants.length} mutants caught`)
+  if (values.json) console.log(JSON.stringify({ seed, interrupted: stop.signal.aborted, mutants: results }, null, 2))
+  if (stop.signal.aborted) print(`interrupted: ${mutants.length - results.length} mutants were not tried`)
+  if (survivors.length > 0) return 1
+  return stop.signal.aborted ? 130 : 0
 }
 
-async function isCaught(name, mutation, promises) {
-  const mutations = [mutation, ...(mutation.also ?? []).map((edit) => ({ file: mutation.file, ...edit }))]
-  const lost = mutations.find((edit) => !isThere(edit))
-  const { failed, words } = promises.length === 0 || lost ? { failed: [] } : await run(name, { mutations, promises })
-  const verdict = verdictOn({ failed, lost, promises })
-  console.log(`  ${verdict.padEnd(9)} ${mutation.kills}  (${mutation.file})`)
-  for (const { title } of failed.slice(0, 3)) console.log(`${' '.repeat(12)}by: ${title}`)
-  if (failed.length > 3) console.log(`${' '.repeat(12)}and by ${failed.length - 3} more`)
-  if (verdict === 'NONSENSE') console.log(failed[0].words)
-  if (lost) console.log(`${' '.repeat(12)}this does not stand there once: ${lost.find}`)
-  else if (failed.length === 0 && words) console.log(words)
-  return verdict === 'caught'
-}
-
-function verdictOn({ failed, lost, promises }) {
-  if (lost) return 'GONE'
-  if (promises.length === 0) return 'UNNAMED'
-  if (failed.length === 0) return 'SURVIVED'
-  return failed.every(({ words }) => NONSENSE.test(words)) ? 'NONSENSE' : 'caught'
-}
-
-/** Runs the tests of a list, or only these promises of it, in a copy that holds these mistakes. */
-async function run(name, { mutations, promises = [] }) {
-  const copy = mkdtempSync(join(tmpdir(), 'everytick-mutation-'))
+/** What became of each mutant that was tried, or null when the tests fail without one. */
+async function execute(mutants, { print, signal }) {
+  const progress = openProgress(mutants.length, print)
+  const results = []
+  const broken = []
+  const server = mutants.some(({ list }) => list === 'postgres') ? await startPostgres() : null
   try {
-    for (const part of ['src', 'test', 'package.json', 'tsconfig.json'])
-      cpSync(join(root, part), join(copy, part), { recursive: true })
-    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction')
-    for (const mutation of mutations) apply(join(copy, mutation.file), mutation)
-    // A store that waits for ever has failed; nobody needs to wait as long for it here.
-    apply(join(copy, 'src/testing/conformance/harness.ts'), {
-      find: 'TIMEOUT_MS = 20_000',
-      replace: 'TIMEOUT_MS = 5_000',
+    const made = []
+    for (const mutant of mutants) {
+      const why = whyNotMade(mutant)
+      if (!why) made.push(mutant)
+      else progress.add(results[results.push({ name: mutant.name, verdict: 'GONE', by: [], words: why }) - 1])
+    }
+    await executeJobs([...controlsOf(made), ...made.map(jobOf)], {
+      shards: availableParallelism(),
+      provide: server ? { postgres: server.url } : {},
+      signal,
+      onResult({ mutant, test }, result) {
+        if (mutant) {
+          results.push({ name: mutant.name, ...verdictOn(mutant, result) })
+          progress.add(results.at(-1))
+        } else if (result.passed > 0 && result.failed.length === 0)
+          progress.note(`${test}: ${result.passed} tests pass`)
+        else broken.push(`${test} fails without any mutant:\n${wordsOf(result) || 'no test passes'}`)
+        return broken.length === 0
+      },
     })
-    const { tests, setup } = LISTS[name]
-    const config = { test: { include: ['**/*.test.ts'], globalSetup: setup, testTimeout: 60_000, pool: 'forks' } }
-    writeFileSync(join(copy, 'vitest.config.mjs'), `export default ${JSON.stringify(config)}\n`)
-    return await vitest(copy, [...tests, ...onlyThese(promises)])
   } finally {
-    rmSync(copy, { recursive: true, force: true })
+    progress.end()
+    await server?.stop()
   }
+  for (const words of broken) print(words)
+  return broken.length > 0 ? null : results
 }
 
-function onlyThese(promises) {
-  if (promises.length === 0) return []
-  const titles = promises.map(({ title }) => title.replaceAll(/[^\w ]/g, '.'))
-  return [`--testNamePattern=(${titles.join('|')})$`]
+/** Without a mutant the tests have to pass; otherwise their failure with one means nothing. */
+function controlsOf(mutants) {
+  return [...new Set(mutants.map(({ test }) => test))].map((test) => {
+    const aimed = mutants.filter((mutant) => mutant.test === test)
+    const kills = aimed[0].byName ? aimed.map(({ kills }) => kills) : undefined
+    return { test, kills, edits: [], timeoutMs: TIMEOUT_MS + aimed.length * MORE_PER_MUTANT_MS }
+  })
 }
 
-function standsOnce(text, find) {
-  return text.split(find).length === 2
+function jobOf(mutant) {
+  const { test, kills, byName, edits } = mutant
+  return { mutant, test, kills: byName ? [kills] : undefined, edits, timeoutMs: TIMEOUT_MS }
 }
 
-/** In the sources as they are; the second of two edits to one file is judged by the untouched file too. */
-function isThere({ file, find }) {
-  return standsOnce(readFileSync(join(root, file), 'utf8'), find)
+function verdictOn(mutant, result) {
+  const words = wordsOf(result)
+  const by = result.failed?.map(({ title }) => title) ?? []
+  const because = (verdict, why = words) => ({ verdict, by, words: why })
+  // A test that hangs fails in the suite too.
+  if (result.timedOut) return because('caught')
+  if (result.error) return because('CRASHED')
+  if (result.unnamed) return because('UNNAMED', 'no test names it')
+  if (result.unread.length > 0) return because('UNREAD', `its test does not load ${result.unread.join(', ')}`)
+  if (by.length === 0) return because('SURVIVED', `in ${mutant.test}, where ${result.passed} tests pass with it`)
+  return because(result.failed.every((each) => NONSENSE.test(each.words)) ? 'NONSENSE' : 'caught')
 }
 
-function apply(path, { find, replace }) {
-  const text = readFileSync(path, 'utf8')
-  if (!standsOnce(text, find)) throw new Error(`${path} does not hold exactly once: ${find}`)
-  writeFileSync(
-    path,
-    text.replace(find, () => replace),
-  )
+function wordsOf({ error, timedOut, failed = [] }) {
+  if (timedOut) return 'its tests did not end'
+  return error ?? failed.map(({ title, words }) => `${title}: ${words}`).join('\n')
 }
 
-async function vitest(folder, which) {
-  const report = join(folder, 'report.json')
-  const program = join(root, 'node_modules', 'vitest', 'vitest.mjs')
-  const args = [program, 'run', ...which, '--reporter=json', `--outputFile=${report}`, '--config=vitest.config.mjs']
-  const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
-  let words = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (words += chunk))
-  await new Promise((resolve) => child.once('close', resolve))
-  const files = JSON.parse(readFileSync(report, 'utf8')).testResults
-  const results = files.flatMap((file) => file.assertionResults)
-  const failed = results.filter(({ status }) => status === 'failed')
-  // A file that does not even load is as good as a failed test.
-  for (const file of files)
-    if (file.status === 'failed' && file.assertionResults.length === 0) failed.push({ title: file.message })
-  const withKills = ({ title, meta, failureMessages = [] }) => {
-    return { title, kills: meta?.kills, words: failureMessages.join('\n').slice(0, 1000) }
-  }
-  return {
-    all: results.filter(({ status }) => status === 'passed').map(withKills),
-    failed: failed.map(withKills),
-    passed: results.filter(({ status }) => status === 'passed').length,
-    words: words.trim(),
-  }
+async function startPostgres() {
+  const launcher = await createJiti(import.meta.url).import('../test/postgres/launcher.ts')
+  return launcher.startPostgres()
 }
+
+/** Another commit tries other mutants; the same one tries the same again. */
+function commit() {
+  const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' })
+  return stdout?.trim() || new Date().toISOString()
+}
+
+process.exitCode = await main().catch((error) => {
+  console.error(`${error.message}\n${USAGE}`)
+  return 2
+})
