@@ -181,6 +181,7 @@ export const claimsSettleGroup: Group = (promise) => {
     async ({ store }) => {
       for (const verdicts of [
         [SUCCEEDED, FAILED],
+        [SUCCEEDED, SUCCEEDED],
         [againIn(HOUR), SUCCEEDED],
         [againIn(HOUR), againIn(0)],
       ] as const) {
@@ -197,10 +198,12 @@ export const claimsSettleGroup: Group = (promise) => {
     'settles a batch in order, each by its own grant',
     { kills: 'one refusal spoils the batch' },
     async ({ store }) => {
-      const runs = [await running(store), await running(store), await running(store)]
-      await settled(store, runs[1]!, SUCCEEDED)
-      const answers = await store.claims.settle(runs.map((run) => settlement(run, FAILED)))
-      expect(answers).toEqual(['accepted', 'refused', 'accepted'])
+      for (const verdict of [FAILED, SUCCEEDED]) {
+        const runs = [await running(store), await running(store), await running(store)]
+        await settled(store, runs[1]!, SUCCEEDED)
+        const answers = await store.claims.settle(runs.map((run) => settlement(run, verdict)))
+        expect(answers).toEqual(['accepted', 'refused', 'accepted'])
+      }
       expect(await store.claims.settle([])).toEqual([])
     },
   )

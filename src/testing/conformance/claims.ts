@@ -168,4 +168,18 @@ export const claimsGroup: Group = (promise) => {
       expect((await store.claims.expired(2)).map(({ workerId }) => workerId)).toEqual(['w2', 'w4'])
     },
   )
+
+  promise(
+    'finds of one claim only the runs that were not renewed',
+    { kills: 'a lease that holds counts as ended' },
+    async ({ store, advance }) => {
+      const ids = [await enqueued(store), await enqueued(store)]
+      const [renewed, other] = await claimed(store, { leaseMs: MINUTE })
+      expect([renewed!.id, other!.id].toSorted()).toEqual(ids.toSorted())
+      const { id, fence, claimId } = renewed!
+      await store.claims.renew(HOUR, [{ id, fence, claimId, progress: null }])
+      await advance(2 * MINUTE)
+      expect((await store.claims.expired(10)).map((run) => run.id)).toEqual([other!.id])
+    },
+  )
 }
