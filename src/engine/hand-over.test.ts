@@ -115,6 +115,7 @@ describe('handing over', () => {
     ['was completed before its worker left it', { fence: 1, state: 'succeeded' }, 'handed_over'],
     ['was reported as failed before, and waits again', { fence: 1, state: 'pending' }, 'handed_over'],
     ['is to be cancelled', { fence: 1, state: 'running', cancelRequested: true }, 'cancelling'],
+    ['was completed under another claim, to which a failover gave the same fence', { fence: 1, startedAt: 7, state: 'succeeded' }, 'refused'], // biome-ignore format: a table
     ['was granted to another', { fence: 2, state: 'running', cancelRequested: false }, 'refused'],
     ['is gone', null, 'refused'],
   ] as const)('knows why a run was refused that %s', async (_, found, answer) => {

@@ -1,4 +1,5 @@
 /** Leaves runs to somebody outside, in groups, and asks a dead database again while the lease holds; what is then to be done with the slot is the attempt's. */
+import { isSameClaim } from '../run/run.ts'
 import type { ClaimStore } from '../store/contract/claims.ts'
 import type { HistoryStore } from '../store/contract/history.ts'
 import type { Clock } from '../time/clock.ts'
@@ -44,10 +45,8 @@ export function createHandOver({ claims, history, clock, timers, onError, onReco
 
   /** It may have been completed before we came to say that we leave it: then all is well. */
   const refusedOf = async ({ held }: Leaving): Promise<HandOverAnswer> => {
-    const { id, fence, claimId } = held.run
-    const run = await history.run(id)
-    if (run?.fence !== fence) return 'refused'
-    if (run.state === 'running' && run.claimId !== claimId) return 'refused'
+    const run = await history.run(held.run.id)
+    if (run === null || !isSameClaim(run, held.run)) return 'refused'
     if (run.state === 'running') return run.cancelRequested ? 'cancelling' : 'refused'
     return held.leaseEndsAt > clock.elapsed() ? 'handed_over' : 'refused'
   }

@@ -29,7 +29,7 @@ function settling(settles: Settle[], finds: (() => Promise<Run | null>)[] = []) 
     onRecovery: () => recoveries.push(errors.length),
   })
   const add = (id: string): void => {
-    const held = new Held({ id, fence: 1 } as Run, 0)
+    const held = new Held({ id, fence: 1, claimId: 'mine', startedAt: 1 } as Run, 0)
     held.verdict = { kind: 'final', state: 'succeeded', result: null }
     held.onSettled = (_, answer) => told.push([id, answer])
     settler.add(held)
@@ -40,7 +40,7 @@ function settling(settles: Settle[], finds: (() => Promise<Run | null>)[] = []) 
 const away = async (): Promise<never> => {
   throw new Error('away')
 }
-const written = async () => ({ finishedAt: 1, fence: 1, state: 'succeeded' }) as Run
+const written = async () => ({ finishedAt: 2, fence: 1, claimId: null, startedAt: 1, state: 'succeeded' }) as Run
 
 describe('a settler', () => {
   it('writes what ends in one turn together, and in bounded groups', async () => {
@@ -107,6 +107,15 @@ describe('a settler', () => {
       ['a', 'accepted'],
       ['b', 'accepted'],
     ])
+  })
+
+  it('does not take the result of another claim for its own, although a failover gave both the same fence', async () => {
+    const byAnother = async () => ({ ...(await written()), startedAt: 7 })
+    const refuse: Settle = async (list) => list.map(() => 'refused')
+    const { settler, add, told, batches } = settling([away, refuse], [byAnother])
+    add('a')
+    await settler.idle()
+    expect({ batches, told }).toEqual({ batches: [1, 1], told: [['a', 'refused']] })
   })
 
   it('tells nobody twice when it cannot find out either', async () => {

@@ -1,4 +1,5 @@
 /** Writes verdicts in groups: whatever gathers while one write is under way goes into the next, and a whole group that has gathered is written beside it; a dead database is asked again. */
+import { isSameClaim } from '../run/run.ts'
 import type { ClaimStore, Settlement } from '../store/contract/claims.ts'
 import type { HistoryStore } from '../store/contract/history.ts'
 import type { Timers } from '../time/timers.ts'
@@ -52,11 +53,11 @@ export function createSettler(options: SettlerOptions): Settler {
     progress,
   })
 
-  /** After an error nobody knows whether the batch was written: what history already shows under our fence was. */
-  const isWritten = async ({ run: { id, fence }, verdict }: Held): Promise<boolean> => {
-    const run = await history.run(id)
-    if (run === null || run.finishedAt === null || run.fence !== fence) return false
-    return verdict!.kind === 'final' && run.state === verdict!.state
+  /** After an error nobody knows whether the batch was written: what history already shows of our claim was. */
+  const isWritten = async ({ run, verdict }: Held): Promise<boolean> => {
+    const found = await history.run(run.id)
+    if (found === null || found.finishedAt === null || !isSameClaim(found, run)) return false
+    return verdict!.kind === 'final' && found.state === verdict!.state
   }
 
   /** Tells of those only when it knows of all: nobody may be told twice. */

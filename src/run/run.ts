@@ -90,3 +90,8 @@ export interface Run {
   readonly error: RunError | null
   readonly progress: Progress | null
 }
+
+/** Whether two reads of a run show the same claim. History keeps no claim id: there the start of the claim tells two apart whose fence is the same. */
+export const isSameClaim = (one: Run, other: Run): boolean =>
+  one.fence === other.fence &&
+  (one.claimId && other.claimId ? one.claimId === other.claimId : one.startedAt === other.startedAt)

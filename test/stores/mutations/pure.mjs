@@ -317,6 +317,12 @@ export const MUTATIONS = [
     replace: 'ahead.place < 0',
   },
   {
+    kills: 'the result of another claim is taken for the own',
+    file: 'src/run/run.ts',
+    find: 'one.startedAt === other.startedAt',
+    replace: 'true',
+  },
+  {
     kills: 'a worker begins what may be the run of another by now',
     file: 'src/engine/worker.ts',
     in: 'createWorker',
