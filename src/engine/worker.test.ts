@@ -70,17 +70,18 @@ function working({
   return { worker, begun, asked, wakes: () => wakes }
 }
 
-describe('a run that cannot be tried again', () => {
+describe.each([
+  ['cannot be tried again', { attempt: 1, fence: 1, policy: ONCE }],
+  ['went back ten times uncounted', { attempt: 1, fence: 11, policy: RETRIED }],
+])('a run that %s', (_, which) => {
   it('begins only when the store counts it as begun, and is announced again after the store was away', async () => {
-    const once = { delivery: 'at_most_once' }
     const runs = ['a', 'b', 'c'].map((id) => ({
       id,
       queue: 'default',
       claimId: 'c1',
       priority: 0,
       dueAt: 0,
-      attempt: 1,
-      policy: once,
+      ...which,
     }))
     const announced: number[] = []
     const errors: unknown[] = []

@@ -2,7 +2,7 @@
 
 import { isLimited, type QueueLimits } from '../run/queue-limits.ts'
 import type { Run } from '../run/run.ts'
-import { isLastAttempt } from '../run/settle.ts'
+import { hasGoneBackOften, isLastAttempt } from '../run/settle.ts'
 import { type Claimed, type ClaimStore, claimOrder, type Wanted } from '../store/contract/claims.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Slots } from './attempt.ts'
@@ -164,9 +164,9 @@ export function createWorker(options: WorkerOptions): Worker {
     if (open && !queue.announcing && free(queue) > 0 && buffered(queue) > 0) setImmediate(fill, queue)
   }
 
-  /** A run whose lost attempt could not be followed by another begins only when the store counts it as begun. */
+  /** A run whose lost attempt could not be followed by another, or that may be what ends its workers, begins only when the store counts it as begun. */
   const mustAnnounce = ({ run, ahead }: Held): boolean =>
-    ahead !== null && ahead.place >= ahead.claim.known && isLastAttempt(run)
+    ahead !== null && ahead.place >= ahead.claim.known && (isLastAttempt(run) || hasGoneBackOften(run))
 
   /** Counts as many runs of the claim as begun as there are free slots for. */
   const announce = async (queue: Queue, { ahead }: Held): Promise<void> => {
