@@ -193,6 +193,25 @@ describe('a worker', () => {
     expect(asked).toEqual([20, 10 + 16 * 16])
   })
 
+  it('holds a tenth of a second of work although runs that begin together end together, and takes none of it for quick', async () => {
+    const [concurrency, lengthMs] = [20, 15]
+    const present: Held[] = []
+    let now = 0
+    const work = (held: Held): unknown => present.push(held)
+    const { worker, asked } = working({ due: 100_000, concurrency, work, elapsed: () => now })
+    for (let round = 0; round < 50; round++) {
+      await worker.pass()
+      await turn()
+      now += lengthMs
+      const ended = present.splice(0)
+      for (const held of ended) end(held, worker, (now += 0.01))
+      expect(ended.every(({ staysInSlot }) => staysInSlot)).toBe(true)
+    }
+    const tenthOfSecond = (concurrency / lengthMs) * 100
+    expect(Math.max(...asked)).toBeLessThan(concurrency + 1.5 * tenthOfSecond)
+    expect(Math.max(...asked)).toBeGreaterThan(0.5 * tenthOfSecond)
+  })
+
   it('asks once for a claim, however many end meanwhile', async () => {
     const { worker, begun, wakes } = working({ due: 1000, concurrency: 10, work: end })
     await worker.pass()

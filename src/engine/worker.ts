@@ -94,8 +94,9 @@ interface Queue {
   /** Whether a slot came free since the last pass, and whether another pass was asked for because of that. */
   freed: boolean
   asked: boolean
-  /** Ended since the rate was last looked at, and how long that took before the present stretch of work, which began at `since`. */
+  /** Ended since the rate was last looked at, how long each took in sum, and how long all took before the present stretch of work, which began at `since`. */
   ended: number
+  tookMs: number
   busyMs: number
   since: number
 }
@@ -124,6 +125,7 @@ export function createWorker(options: WorkerOptions): Worker {
       freed: false,
       asked: false,
       ended: 0,
+      tookMs: 0,
       busyMs: 0,
       since: 0,
     })
@@ -238,7 +240,7 @@ export function createWorker(options: WorkerOptions): Worker {
     ended(held, at) {
       const queue = queues.get(held.run.queue)!
       queue.running--
-      measure(queue, at)
+      measure(queue, held, at)
       held.staysInSlot = staysInSlot(queue, held)
       if (held.staysInSlot) queue.unsettled++
       else freed(queue)
@@ -255,14 +257,17 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   /** Waiting for the database is no slowness of the work, and does not count. */
-  const measure = (queue: Queue, now: number): void => {
+  const measure = (queue: Queue, held: Held, now: number): void => {
     queue.ended++
+    queue.tookMs += now - held.startedAt
     queue.busyMs += now - queue.since
     queue.since = now
     if (queue.busyMs < RATE_MS && queue.ended < RATE_RUNS) return
-    queue.prefetch.ended(queue.ended, queue.busyMs)
+    // Runs that begin together end together, as if they took no time: so many slots need at least this long for them.
+    queue.prefetch.ended(queue.ended, Math.max(queue.busyMs, queue.tookMs / queue.concurrency))
     queue.ended = 0
     queue.busyMs = 0
+    queue.tookMs = 0
   }
 
   /** A run that is cancelled while it waits here need not wait for a slot to hear of it. */

@@ -46,7 +46,7 @@ describe.each(Object.entries(STORES))('a busy worker on %s that is killed', (_, 
     }
     // Else nothing was claimed ahead, and there is nothing to give back. More than this would be more than a tenth of a second of work.
     expect(held.length).toBeGreaterThan(CONCURRENCY)
-    expect(held.length).toBeLessThan(30 * CONCURRENCY)
+    expect(held.length).toBeLessThan(15 * CONCURRENCY)
     expect(before).toBeLessThan(ids.length - 5 * CONCURRENCY)
     fleet.start('both')
     const isOver = async () => (await store.history.runs({ states: ['pending', 'running'] }, { limit: 1 })).length === 0

@@ -296,6 +296,12 @@ export const MUTATIONS = [
     replace: 'TRUST * seenInAll',
   },
   {
+    kills: 'runs that end together count as quick',
+    file: 'src/engine/worker.ts',
+    find: 'Math.max(queue.busyMs, queue.tookMs / queue.concurrency)',
+    replace: 'queue.busyMs',
+  },
+  {
     kills: 'a rate is trusted after one run',
     file: 'src/engine/prefetch.ts',
     in: 'createPrefetch',
