@@ -2,7 +2,7 @@
 
 import { isLimited, type QueueLimits } from '../run/queue-limits.ts'
 import type { Run } from '../run/run.ts'
-import { hasGoneBackOften, isLastAttempt } from '../run/settle.ts'
+import { isLastAttempt } from '../run/settle.ts'
 import { type Claimed, type ClaimStore, claimOrder, type Wanted } from '../store/contract/claims.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Slots } from './attempt.ts'
@@ -19,6 +19,8 @@ const MAX_UNWRITTEN = 5000
 /** After how much work the rate of a queue is looked at: so long, or so many runs. Of fewer one might be quick by chance. */
 const RATE_MS = 10
 const RATE_RUNS = 16
+/** So often a run goes back uncounted before the store must know that it begins: one that ends its worker each time must run out of attempts. */
+const MAX_UNANNOUNCED = 2
 /** Work that waits for nothing is started for so long at a time; then others of this process have their turn. */
 const SLICE_MS = 10
 
@@ -168,7 +170,9 @@ export function createWorker(options: WorkerOptions): Worker {
 
   /** A run whose lost attempt could not be followed by another, or that may be what ends its workers, begins only when the store counts it as begun. */
   const mustAnnounce = ({ run, ahead }: Held): boolean =>
-    ahead !== null && ahead.place >= ahead.claim.known && (isLastAttempt(run) || hasGoneBackOften(run))
+    ahead !== null &&
+    ahead.place >= ahead.claim.known &&
+    (isLastAttempt(run) || run.fence - run.attempt >= MAX_UNANNOUNCED)
 
   /** Counts as many runs of the claim as begun as there are free slots for. */
   const announce = async (queue: Queue, { ahead }: Held): Promise<void> => {

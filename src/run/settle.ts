@@ -89,10 +89,6 @@ export const RETURNED: Verdict = {
 export const isLastAttempt = ({ attempt, policy }: Pick<Attempted, 'attempt' | 'policy'>): boolean =>
   policy.delivery === 'at_most_once' || attempt >= retryOf(policy).attempts
 
-/** A claim that is not known to have begun costs no attempt, so a run that ends its worker each time could go back for ever. */
-export const hasGoneBackOften = ({ attempt, fence }: Pick<Attempted, 'attempt' | 'fence'>): boolean =>
-  fence - attempt >= MAX_UNCOUNTED
-
 /** `roll` is a random number in [0, 1), for the jitter of the backoff. */
 export function settle(run: Attempted, outcome: Outcome, roll: number): Verdict {
   if (outcome.kind === 'not_begun') return run.cancelRequested ? { kind: 'final', state: 'cancelled' } : RETURNED
@@ -166,7 +162,7 @@ const failOnce = (run: Attempted, error: RunError): Verdict =>
 
 function interrupted(run: Attempted, outcome: Extract<Outcome, { kind: 'interrupted' }>, roll: number): Verdict {
   const { error, isByAnother } = outcome
-  const isSuspect = !isByAnother && hasGoneBackOften(run)
+  const isSuspect = !isByAnother && run.fence - run.attempt >= MAX_UNCOUNTED
   if (isSuspect) return retryOrFail(run, error, { reason: 'lost', roll })
   if (run.cancelRequested) return { kind: 'final', state: 'cancelled' }
   return { kind: 'again', delayMs: 0, reason: 'released', counts: false, error }

@@ -23,6 +23,9 @@ describe.each(Object.entries(STORES))('a worker on %s with the default lease', (
     await killed.ready
     const { id } = await everytick({ store, jobs: [hold] }).enqueue(hold)
     await until('the worker is at work', async () => fleet!.effects().length === 1)
+    // The time that a process takes to start is no part of the recovery.
+    const other = fleet.start('worker')
+    await other.ready
     const first = (await store.history.run(id))!
     await until('the lease was renewed', async () => (await store.history.run(id))!.leaseUntil! > first.leaseUntil!)
 
@@ -30,7 +33,6 @@ describe.each(Object.entries(STORES))('a worker on %s with the default lease', (
     await killed.gone
     const killedAt = await store.now()
     const { leaseUntil } = (await store.history.run(id))!
-    const other = fleet.start('worker')
     await until('another worker is at work', async () => fleet!.effects().some(({ pid }) => pid === other.process.pid))
     const waitedMs = (await store.now()) - killedAt
     console.log(`kill -9: at work elsewhere after ${waitedMs} ms, ${leaseUntil! - killedAt} ms of them for the lease`)
