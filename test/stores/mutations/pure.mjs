@@ -261,6 +261,20 @@ export const MUTATIONS = [
     replace: 'run.attempt - run.attempt >= MAX_UNCOUNTED',
   },
   {
+    kills: 'a run that ends its worker before the store knows that it began never runs out of attempts',
+    file: 'src/engine/worker.ts',
+    in: 'createWorker',
+    find: ' || run.fence - run.attempt >= MAX_UNANNOUNCED',
+    replace: '',
+  },
+  {
+    kills: 'runs that end together count as quick',
+    file: 'src/engine/worker.ts',
+    in: 'createWorker',
+    find: 'Math.max(queue.busyMs, queue.tookMs / queue.concurrency)',
+    replace: 'queue.busyMs',
+  },
+  {
     kills: 'the error of another run costs its neighbour an attempt',
     file: 'src/run/settle.ts',
     in: 'interrupted',
@@ -294,12 +308,6 @@ export const MUTATIONS = [
     in: 'createPrefetch',
     find: 'TRUST * seenInAll, Math.floor(perMs * AHEAD_MS)',
     replace: 'TRUST * seenInAll',
-  },
-  {
-    kills: 'runs that end together count as quick',
-    file: 'src/engine/worker.ts',
-    find: 'Math.max(queue.busyMs, queue.tookMs / queue.concurrency)',
-    replace: 'queue.busyMs',
   },
   {
     kills: 'a rate is trusted after one run',
