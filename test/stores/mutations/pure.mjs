@@ -333,6 +333,8 @@ export const MUTATIONS = [
   {
     kills: 'the result of another claim is taken for the own',
     file: 'src/run/run.ts',
+    test: 'src/engine/settler.test.ts',
+    in: 'isSameClaim',
     find: 'one.startedAt === other.startedAt',
     replace: 'true',
   },
