@@ -254,4 +254,34 @@ describe.each(Object.entries(PLACES))('on %s', (_, open) => {
     expect(passed).toEqual({ fleet: true, all: false })
     expect(memory.turns.size).toBeLessThan(10)
   })
+
+  it('alerts of one workspace that take long to tell do not keep the next look waiting, and are told in time', async () => {
+    const { documents } = place.store
+    for (let i = 0; i < 5; i++) await addChannel(`evil-${i}`, 'http://192.0.2.1/', 'evil')
+    await addChannel('fleet', inbox.url, '')
+    for (let i = 0; i < 10; i++)
+      await openAlert(documents, newAlert('evil', `schedule ${i}`), uuidGenerator(place.clock))
+    await openAlert(documents, newAlert('victim', 'schedule s'), uuidGenerator(place.clock))
+    let written = 0
+    const put: Store['documents']['put'] = (document) => {
+      if (document.kind === 'notification') written++
+      return documents.put(document)
+    }
+    // Each notification takes half a second to write.
+    const clock = { now: () => place.clock.now(), elapsed: () => written * 500 }
+    const options = {
+      clock,
+      node: 'node',
+      newId: uuidGenerator(place.clock),
+      onError: () => {},
+      memory: createMemory(),
+    }
+    const alerter = createAlerter({ ...options, store: { ...place.store, documents: { ...documents, put } } })
+    const toldOf = async (workspace: string): Promise<number> =>
+      (await documents.list('notification', { workspace, limit: 200 })).length
+    await alerter.pass()
+    expect([await toldOf('victim'), await toldOf('evil')]).toEqual([1, 6])
+    for (let i = 0; i < 9; i++) await alerter.pass()
+    expect(await toldOf('evil')).toBe(60)
+  })
 })

@@ -19,8 +19,9 @@ import { channelsFor } from './stored-channels.ts'
 /** What the rules of all workspaces may take of one pass, and those of one workspace; the rest has its turn in the next pass. */
 const ALL_MS = 5000
 const EACH_MS = 500
-/** Notifications that one pass makes about one workspace; what is beyond stays untold until the next one. */
+/** Notifications that one pass makes about one workspace, and for how long; what is beyond stays untold until the next one, which may not come late. */
 const MAX_TOLD = 500
+const TELL_MS = 2000
 
 export interface AlerterOptions {
   readonly store: Store
@@ -72,16 +73,19 @@ export function createAlerter(options: AlerterOptions): Alerter {
     const ordered = [...alerts.filter(isFleets), ...alerts.filter((alert) => !isFleets(alert))]
     const channels = new Map<string, readonly Channel[]>()
     const told = new Map<string, number>()
+    const spent = new Map<string, number>()
     for (const alert of inTurns(ordered, ({ workspace }) => workspace)) {
       const { workspace } = alert
-      const before = told.get(workspace) ?? 0
-      if (workspace !== '' && before >= MAX_TOLD) continue
+      const [before, spentMs] = [told.get(workspace) ?? 0, spent.get(workspace) ?? 0]
+      if (workspace !== '' && (before >= MAX_TOLD || spentMs >= TELL_MS)) continue
+      const at = clock.elapsed()
       const those = channels.get(workspace) ?? (await channelsFor(documents, workspace))
       channels.set(workspace, those)
       told.set(
         workspace,
         before + (await tell(documents, alert, { channels: those, rule: rules.get(alert.ruleId), now })),
       )
+      spent.set(workspace, spentMs + clock.elapsed() - at)
     }
   }
 
