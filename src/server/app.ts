@@ -1,4 +1,5 @@
 /** Puts the table of routes on Hono: paths, methods, what is answered to those that lead nowhere; each request goes through `dispatch.ts`. */
+import { setMaxListeners } from 'node:events'
 import { Hono } from 'hono'
 import { coreOf } from '../scheduler/core.ts'
 import type { Everytick } from '../scheduler.ts'
@@ -45,6 +46,8 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
   const settings = readServerOptions(options)
   const keys = createKeys(core)
   const ending = new AbortController()
+  // Each open stream listens to it.
+  setMaxListeners(0, ending.signal)
   const parts: Parts = {
     app,
     core,

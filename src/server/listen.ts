@@ -37,7 +37,11 @@ export async function serve(app: Everytick, options: ListenOptions = {}): Promis
   const server = createServer(app, rest)
   const node = await new Promise<ReturnType<typeof serveNode>>((resolve, reject) => {
     const started = serveNode(
-      { fetch: (request, env) => server.fetch(request, env as never), hostname: host, port },
+      {
+        fetch: async (request, env) =>
+          withoutErrors(await server.fetch(request, env as never), () => env.outgoing.destroy()),
+        ...{ hostname: host, port },
+      },
       () => resolve(started),
     )
     started.once('error', reject)
@@ -63,4 +67,24 @@ export async function serve(app: Everytick, options: ListenOptions = {}): Promis
   }
   const unheard = onStop(() => close())
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}`, port: taken, close }
+}
+
+/** The adapter prints the error of a stream between the lines of the log. A stream of events that breaks off closes its connection instead. */
+function withoutErrors(answer: Response, disconnect: () => void): Response {
+  if (!answer.body || !answer.headers.get('content-type')?.startsWith('text/event-stream')) return answer
+  const reader = answer.body.getReader()
+  // Also while the other end does not read.
+  reader.closed.catch(disconnect)
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const part = await reader.read().catch(() => null)
+        if (part?.value) controller.enqueue(part.value)
+        else controller.close()
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, { status: answer.status, headers: answer.headers })
 }
