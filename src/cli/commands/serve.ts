@@ -9,6 +9,7 @@ import { concurrencyOverrides } from '../concurrency.ts'
 import { ownVersion, whereabouts } from '../config.ts'
 import { type LoadedConfig, loadConfig } from '../config-file.ts'
 import { configuredApp } from '../configured-app.ts'
+import { keepHeapLean } from '../lean-heap.ts'
 import { portProblem } from '../port-problem.ts'
 import { printable, type View } from '../print.ts'
 import { readConcurrency, readDrain, readPort } from '../read-number.ts'
@@ -42,6 +43,7 @@ export async function serve(options: ServeOptions, view: View, write: (text: str
   const role = readRole(options.role)
   const drainMs = readDrain(options.drain)
   const log = readLog(options)
+  keepHeapLean()
   const added = targetJobs(options, role === 'all')
   const loaded = await loadConfig(options.config)
   const { file, jobsFile } = loaded
