@@ -1,4 +1,4 @@
-/** The project of both workspaces: fifty schedules a second of the victim, whose lateness each run writes down, and a job for the attacker's runs. */
+/** The project of both workspaces: fifty schedules a second of the victim, whose lateness each run writes down, and jobs for the runs of the attacker. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +6,8 @@ import { join } from 'node:path'
 export const VICTIM = 'victim'
 export const ATTACKER = 'attacker'
 export const SCHEDULES = 50
+/** Jobs that fail, so that each failure of the victim is an alert of its own. */
+export const FAILING = Array.from({ length: 10 }, (_, i) => `fails-${i}`)
 
 export function writeProject() {
   const folder = mkdtempSync(join(tmpdir(), 'everytick-neighbours-'))
@@ -29,6 +31,7 @@ export function writeProject() {
 
 const configText = (starts) => `
 import { appendFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { defineConfig, defineJob, schedule } from 'everytick'
 
 const anything = { '~standard': { version: 1, vendor: 'neighbours', validate: (value) => ({ value }) } }
@@ -36,20 +39,29 @@ const tick = defineJob({
   name: 'tick',
   run(ctx) {
     const dueAt = ctx.run.dueAt.getTime()
-    appendFileSync(${JSON.stringify(starts)}, JSON.stringify({ key: ctx.schedule.key, dueAt, lateMs: Date.now() - dueAt }) + '\\n')
+    appendFileSync(${JSON.stringify(starts)}, JSON.stringify({ dueAt, lateMs: Date.now() - dueAt }) + '\\n')
   },
 })
 const bulk = defineJob({ name: 'bulk', payload: anything, run: () => {} })
-const fails = defineJob({
-  name: 'fails',
-  retry: { attempts: 1 },
-  run() {
-    throw new Error('the rates are missing')
+const slow = defineJob({ name: 'slow', run: () => pause(2000) })
+const talks = defineJob({
+  name: 'talks',
+  run(ctx) {
+    for (let n = 0; n < 200; n++) ctx.log.info('talk '.repeat(200))
   },
 })
+const failing = ${JSON.stringify(FAILING)}.map((name) =>
+  defineJob({
+    name,
+    retry: { attempts: 1 },
+    run() {
+      throw new Error('the rates are missing')
+    },
+  }),
+)
 
 export default defineConfig({
-  jobs: [tick, bulk, fails],
+  jobs: [tick, bulk, slow, talks, ...failing],
   queues: { default: { concurrency: 20, perWorkspace: 15 } },
   schedules: Array.from({ length: ${SCHEDULES} }, (_, i) =>
     schedule({ workspace: '${VICTIM}', key: 'tick-' + i, every: '1s', job: tick, overlap: 'allow' }),
