@@ -69,9 +69,10 @@ export async function serve(app: Everytick, options: ListenOptions = {}): Promis
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}`, port: taken, close }
 }
 
-/** The adapter prints the error of a stream between the lines of the log. A stream of events that breaks off closes its connection instead. */
+/** The adapter prints the error of a stream between the lines of the log. A stream of events or lines that breaks off closes its connection instead. */
 function withoutErrors(answer: Response, disconnect: () => void): Response {
-  if (!answer.body || !answer.headers.get('content-type')?.startsWith('text/event-stream')) return answer
+  const isStream = /^(?:text\/event-stream|application\/x-ndjson)/.test(answer.headers.get('content-type') ?? '')
+  if (!answer.body || !isStream) return answer
   const reader = answer.body.getReader()
   // Also while the other end does not read.
   reader.closed.catch(disconnect)
