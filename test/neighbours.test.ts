@@ -1,4 +1,4 @@
-/** The short form of `npm run neighbours`, and what it judges. How late the victim is, is left to the long form: it depends on what else the machine does. */
+/** The short form of `npm run neighbours`, and what it judges. Lateness, alerts and Postgres are left to the long form, because they depend on what else the machine does. */
 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -22,7 +22,7 @@ type Makers = Readonly<Record<string, readonly (() => readonly [string, string, 
 
 const at = (path: string): Promise<unknown> => import(pathToFileURL(join(root, 'scripts', path)).href)
 const { playNeighbours, failures } = (await at('neighbours.mjs')) as {
-  playNeighbours(store: string, seconds: number): Promise<Seen>
+  playNeighbours(store: string, seconds: number, options: { hasAlerts: boolean }): Promise<Seen>
   failures(seen: Seen, options?: { isTimed: boolean }): string[]
 }
 const { createAttacks, MUST_ACCEPT, STREAMS } = (await at('neighbours/attacks.mjs')) as {
@@ -31,13 +31,13 @@ const { createAttacks, MUST_ACCEPT, STREAMS } = (await at('neighbours/attacks.mj
   readonly STREAMS: Readonly<Record<string, unknown>>
 }
 const attacks = createAttacks({ known: () => 'none', timings })
-const SECONDS = 20
+const SECONDS = 5
 
-describe.each(['sqlite', 'postgres'])('a workspace on %s beside one whose key does its worst', (store) => {
+describe('a workspace on SQLite beside one whose key does its worst', () => {
   beforeAll(ensureBuilt, 120_000)
 
-  it('keeps its runs, its leases and its alerts, and the server its memory', async () => {
-    const { answers, ...seen } = await playNeighbours(store, SECONDS)
+  it('keeps its runs and its leases, and the server its memory', async () => {
+    const { answers, ...seen } = await playNeighbours('sqlite', SECONDS, { hasAlerts: false })
     expect(failures({ answers, ...seen }, { isTimed: false }), JSON.stringify(seen, null, 1)).toEqual([])
   }, 240_000)
 })

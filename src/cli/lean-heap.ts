@@ -3,6 +3,6 @@ import { setFlagsFromString } from 'node:v8'
 
 /**
  * Where a machine has much memory, V8 lets the heap grow to four times what lives in it. A server then takes hundreds of megabytes for large
- * requests that are over. With half as much again, `serve` under attack took 239 MB in place of 387, and answered as many requests.
+ * requests that are over. With half as much again, `serve` under attack took 239 MB in place of 387.
  */
 export const keepHeapLean = (): void => setFlagsFromString('--heap-growing-percent=50')
