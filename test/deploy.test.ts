@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { defineJob, everytick } from '../src/index.ts'
+import { RULE_KINDS, type RuleKind } from '../src/observe/alert-rule.ts'
 import { handler } from '../src/server.ts'
+import { parseDuration } from '../src/time/duration.ts'
 import { rowsUnder } from './markdown.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -59,6 +61,32 @@ describe('the alert rules', () => {
     }
   })
 
+  const exprOf = (name: string): string => rules.find(({ alert }) => alert === name)!.expr
+
+  it('have the limits from which on Everytick alerts by itself', () => {
+    const setting = (kind: RuleKind, name: string): unknown => RULE_KINDS[kind].settings[name]!.default
+    const secondsOf = (kind: RuleKind, name: string): number => parseDuration(String(setting(kind, name))) / 1000
+    const limits: readonly (readonly [rule: string, limit: string])[] = [
+      ['PlanningBehind', `everytick_evaluation_lag_seconds) > ${secondsOf('planner_stalled', 'after')}`],
+      ['RunsFailing', `[${setting('failure_rate', 'window')}])) >= ${setting('failure_rate', 'share')}`],
+      ['Backlog', `everytick_queue_depth) > ${setting('queue_depth', 'depth')}`],
+      ['Backlog', `everytick_queue_oldest_due_seconds) > ${secondsOf('queue_depth', 'for')}`],
+      ['NearTimeout', `le="${setting('run_too_long', 'timeoutShare')}"`],
+      // increase() makes of five changes a little more than five.
+      [
+        'LeadershipFlapping',
+        `[${setting('leadership_flapping', 'window')}])) > ${setting('leadership_flapping', 'changes')}.5`,
+      ],
+    ]
+    for (const [rule, limit] of limits) expect(exprOf(`Everytick${rule}`)).toContain(limit)
+  })
+
+  it('leave no failed run between the rule of busy jobs and that of the others', () => {
+    const runs = 'and sum by (job) (increase(everytick_runs_total[1h]))'
+    expect(exprOf('EverytickRunsFailing')).toContain(`${runs} >= 10`)
+    expect(exprOf('EverytickRunFailed')).toContain(`${runs} < 10`)
+  })
+
   it('are each shown to fire and to stay quiet', () => {
     const { tests } = parse(read('prometheus-rules.test.yaml')) as { tests: { name: string }[] }
     const names = new Set(tests.map(({ name }) => name))
@@ -95,6 +123,26 @@ describe('the page on monitoring', () => {
     expect(listed.map(({ alert }) => alert).toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted())
     for (const { alert, name } of listed)
       expect(metricsIn(rules.find((rule) => rule.alert === alert)!.expr)).toContain(name)
+  })
+})
+
+describe('rules and dashboard', () => {
+  it('ask for no label that a metric does not have', () => {
+    const rows = rowsUnder(PAGE, ['Metric', 'Type', 'Labels', 'Meaning', 'Alert'])
+    const labels = new Map(rows.map(([name = '', , of = '']) => [name, of.split(', ').filter(Boolean)]))
+    const unknown = [...rules.map(({ expr }) => expr), ...queries].flatMap((expr) => {
+      const names = metricsIn(expr)
+      const grouped = Array.from(expr.matchAll(/\bby \(([^)]*)\)/g), ([, list]) => list!.split(', ')).flat()
+      const those = new Set(['le', 'instance', ...names.flatMap((name) => labels.get(name) ?? [])])
+      const selected = Array.from(expr.matchAll(/\b(everytick_\w+)\{([^}]*)\}/g), ([, name, matchers]) => {
+        const own = new Set(['le', 'instance', ...(labels.get(metricsIn(name!)[0]!) ?? [])])
+        return Array.from(matchers!.matchAll(/(\w+)(?:=~|!~|!=|=)"/g), ([, label]) => label!).filter(
+          (each) => !own.has(each),
+        )
+      })
+      return [...grouped.filter((each) => !those.has(each)), ...selected.flat()].map((label) => `${label} in ${expr}`)
+    })
+    expect(unknown).toEqual([])
   })
 })
 

@@ -226,6 +226,21 @@ describe.each(OPEN_PLACES)('a scrape on %s', (name, open) => {
     expect(values.get('everytick_queue_oldest_due_seconds{queue="gpu"}')).toBe(90)
   })
 
+  it('tells the depth of a paused queue, and not that its runs wait: they wait on purpose', async () => {
+    place = await open(START)
+    const schedules = [schedule({ key: 'elsewhere', cron: '* * * * *', job: good, queue: 'gpu', overlap: 'allow' })]
+    const { advance, read } = await stage({ schedules, queues: { default: 5 } })
+    await place.store.queues.pause('gpu', { reason: 'vendor outage', by: 'ana' })
+    await advance(60_000)
+    await advance(90_000)
+    const values = await read()
+    expect(values.get('everytick_queue_depth{queue="gpu"}')).toBe(2)
+    expect(values.get('everytick_queue_oldest_due_seconds{queue="gpu"}')).toBe(0)
+    await place.store.queues.resume('gpu')
+    await advance(5_000)
+    expect((await read()).get('everytick_queue_oldest_due_seconds{queue="gpu"}')).toBe(95)
+  })
+
   it('asks the store once in five seconds, however many scrape', async () => {
     place = await open(START)
     let asked = 0

@@ -47,13 +47,14 @@ export const FLEET_FIGURES: readonly Figure<Fleet>[] = [
   },
   {
     name: 'everytick_queue_oldest_due_seconds',
-    help: 'For how long the run that waits longest has been due, by queue; 0 when none is due.',
+    help: 'For how long the run that waits longest has been due, by queue; 0 when none is due, and while the queue is paused.',
     kind: 'gauge',
     labels: ['queue'],
     read: ({ queues, now }) =>
       byQueue(
         queues,
-        ({ oldestDueAt }) => (oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt) / 1000),
+        // Runs of a paused queue wait on purpose: a rule on this figure must not fire.
+        ({ oldestDueAt, pause }) => (oldestDueAt === null || pause ? 0 : Math.max(0, now - oldestDueAt) / 1000),
         Math.max,
       ),
   },

@@ -12,7 +12,7 @@ import type { Coverage } from './coverage.ts'
 import type { DayTotals, DayTotalsReader } from './day-totals.ts'
 import { lookAtStore, type StoreLook, storeAway } from './store-look.ts'
 
-export type QueueState = Pick<QueueRow, 'name' | 'ready' | 'oldestDueAt'>
+export type QueueState = Pick<QueueRow, 'name' | 'ready' | 'oldestDueAt' | 'pause'>
 
 /** Those with a series of their own, and those that share one. */
 export interface QueueStates {
