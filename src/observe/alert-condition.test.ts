@@ -21,8 +21,8 @@ const run = {
   startedAt: NOW - 10 * MINUTE,
   timeoutMs: null,
 }
-const usual = (p95Ms: number, count = 100) =>
-  new Map([[ownJob({ workspace: run.workspace, job: 'mail' }), { p95Ms, count }]])
+const usual = (p95Ms: number, count = 100, medianMs = p95Ms) =>
+  new Map([[ownJob({ workspace: run.workspace, job: 'mail' }), { medianMs, p95Ms, count }]])
 
 const well = { schedules: 1, led: true, planners: 1, idleMs: 0, overdue: null }
 const typo = { workspace: 'acme', job: 'typo', queue: 'mail', runs: 1, forMs: 61 * SECOND }
@@ -141,6 +141,18 @@ describe('a rule complains', () => {
   ])('of a run without a timeout that takes %s', (_, timeoutMs, own, expected) => {
     const facts = { runs: [{ ...run, timeoutMs }], usual: new Map(), ofSchedule: new Map([['s1', own]]) }
     expect(subjects('run_too_long', facts)).toHaveLength(expected)
+  })
+
+  it.each([
+    ['ten times as long as its job usually does', null, null, 59 * SECOND, 3, 1],
+    ['less than that', null, null, 61 * SECOND, 3, 0],
+    ['ten times what two runs took', null, null, SECOND, 2, 0],
+    ['ten times as long with a timeout', 60 * MINUTE, null, SECOND, 9, 0],
+    ['ten times as long as its job, and not as its schedule', null, run.schedule, SECOND, 9, 0],
+  ])('of a run without a schedule and a timeout that takes %s', (_, timeoutMs, of, medianMs, count, expected) => {
+    const runs = [{ ...run, schedule: of, timeoutMs }]
+    const ofSchedule = new Map([['s1', { medianMs: 2 * MINUTE, count: 9 }]])
+    expect(subjects('run_too_long', { runs, usual: usual(medianMs, count), ofSchedule })).toHaveLength(expected)
   })
 
   it.each([

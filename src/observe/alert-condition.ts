@@ -69,9 +69,9 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
     runs.flatMap((run) => {
       const tookMs = now - run.startedAt
       const known = usual.get(ownJob(run))
-      const own = run.timeoutMs === null && run.schedule ? ofSchedule.get(run.schedule.id) : undefined
+      const own = run.schedule ? ofSchedule.get(run.schedule.id) : known
       const limits = [
-        own && own.count >= MIN_DURATIONS
+        run.timeoutMs === null && own && own.count >= MIN_DURATIONS
           ? Math.max(own.medianMs * untimedFactor, atLeastMs)
           : Number.POSITIVE_INFINITY,
         run.timeoutMs === null ? Number.POSITIVE_INFINITY : run.timeoutMs * timeoutShare,
@@ -197,7 +197,7 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
 const TOLD_AT_LEAST_MS = 60_000
 /** A schedule whose runs take long succeeds less often than it fires. */
 const TIMES_LONGEST = 3
-/** Runs of a schedule from which on it is known what is usual. */
+/** Runs of a schedule, or of a job without one, from which on it is known what is usual. */
 const MIN_DURATIONS = 3
 /** Late starts and stretches of time below which nobody is told. */
 const MIN_LATE = 3

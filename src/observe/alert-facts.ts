@@ -96,7 +96,7 @@ export interface FactsByKind {
   readonly run_too_long: {
     readonly runs: readonly LiveRun[]
     /** How long runs of a job usually take in its workspace, by `ownJob`. */
-    readonly usual: ReadonlyMap<string, { readonly p95Ms: number; readonly count: number }>
+    readonly usual: ReadonlyMap<string, { readonly medianMs: number; readonly p95Ms: number; readonly count: number }>
     /** How long successful runs of a schedule took lately, by its id. */
     readonly ofSchedule: ReadonlyMap<string, { readonly medianMs: number; readonly count: number }>
   }

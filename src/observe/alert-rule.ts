@@ -12,7 +12,7 @@ export interface RuleSettings {
   readonly failure_rate: Window & Part & { readonly share: number; readonly minimum: number }
   /**
    * `factor` times the p95 of its job, once so many of them are known, or this share of its timeout; without a timeout also
-   * `untimedFactor` times what its schedule usually takes.
+   * `untimedFactor` times what its schedule usually takes, or its job where it has no schedule.
    */
   readonly run_too_long: {
     readonly factor: number

@@ -209,6 +209,31 @@ describe('over a longer time', () => {
     expect(await kinds()).toEqual([])
   })
 
+  it('a run without a schedule and without a timeout is told of when it takes ten times as long as its job does', async () => {
+    let release = (): void => {}
+    let hangs = false
+    const job = defineJob({
+      name: 'hanging',
+      timeout: 'none',
+      run: () => (hangs ? new Promise<void>((resolve) => (release = resolve)) : undefined),
+    })
+    await start({ jobs: [job] })
+    for (let n = 0; n < 3; n++) {
+      await t.app.enqueue(job)
+      await living(15_000)
+    }
+    hangs = true
+    await t.app.enqueue(job)
+    await living(45_000)
+    expect(await kinds()).toEqual([])
+    await living(MINUTE)
+    expect(await openAlerts()).toMatchObject([{ kind: 'run_too_long', values: { job: 'hanging', schedule: null } }])
+    hangs = false
+    release()
+    await living(4 * MINUTE)
+    expect(await kinds()).toEqual([])
+  })
+
   it('a schedule whose runs take longer than its period is not told of as silent', async () => {
     let release = (): void => {}
     const long = defineJob({ name: 'long', run: () => new Promise<void>((resolve) => (release = resolve)) })

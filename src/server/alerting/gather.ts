@@ -15,6 +15,7 @@ import { grouped } from './grouped.ts'
 import { inTurns } from './in-turns.ts'
 import { lateSchedules } from './late-schedules.ts'
 import type { Look } from './look.ts'
+import type { Usual } from './memory.ts'
 import { silentSchedules } from './silent-schedules.ts'
 import { usualDuration } from './usual-duration.ts'
 
@@ -76,7 +77,7 @@ const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
     )
     const long = runs.filter(({ startedAt }) => look.now - startedAt > rule.settings.atLeastMs)
     const jobs = new Map(long.map(({ workspace, job }) => [ownJob({ workspace, job }), { workspace, job }]))
-    const usual = new Map<string, { p95Ms: number; count: number }>()
+    const usual = new Map<string, Usual>()
     for (const each of inTurns(jobs.values(), ({ workspace }) => workspace).slice(0, MAX_JOBS))
       usual.set(ownJob(each), await usualDuration(look, each))
     const untimed = long.filter((run) => timeoutOf(run) === null && run.schedule)

@@ -8,6 +8,7 @@ export interface Place {
 
 /** How long runs of a job take in one workspace, as it was read at an instant. */
 export interface Usual {
+  readonly medianMs: number
   readonly p95Ms: number
   readonly count: number
   readonly readAt: number

@@ -9,7 +9,7 @@ const NEWEST = 200
 const READ_AT_ONCE = 5
 const FRESH_MS = 600_000
 const MAX_REMEMBERED = 5000
-const UNKNOWN: Usual = { p95Ms: 0, count: 0, readAt: 0 }
+const UNKNOWN: Usual = { medianMs: 0, p95Ms: 0, count: 0, readAt: 0 }
 
 export async function usualDuration(
   { store, now, memory }: Pick<Look, 'store' | 'now' | 'memory'>,
@@ -27,7 +27,8 @@ export async function usualDuration(
   )
   tookMs.sort((a, b) => a - b)
   const p95Ms = tookMs[Math.ceil(tookMs.length * 0.95) - 1] ?? 0
-  const read: Usual = { p95Ms, count: tookMs.length, readAt: now }
+  const medianMs = tookMs[Math.floor(tookMs.length / 2)] ?? 0
+  const read: Usual = { medianMs, p95Ms, count: tookMs.length, readAt: now }
   usual.delete(name)
   usual.set(name, read)
   for (const each of usual.keys()) {
