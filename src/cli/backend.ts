@@ -28,6 +28,7 @@ export interface AskOptions {
 }
 
 export interface Backend {
+  readonly kind: Where['kind']
   /** For people: the address, or the name of the store. */
   readonly name: string
   /** The JSON of the answer; a refusal is thrown as a UsageError with its exit code. */
@@ -98,7 +99,7 @@ function onServer(url: string, token: string | undefined): Backend {
       })
     }
   }
-  return backendOf({ name: url, base, headers: auth, send, close: async () => {} })
+  return backendOf({ kind: 'server', name: url, base, headers: auth, send, close: async () => {} })
 }
 
 async function onStore(store: StoreOption, older: 'migrate' | 'refuse'): Promise<Backend> {
@@ -123,7 +124,7 @@ async function onStore(store: StoreOption, older: 'migrate' | 'refuse'): Promise
       await close()
       throw error
     })
-  return backendOf({ name, base: 'http://localhost/api/v1', headers: {}, send, close })
+  return backendOf({ kind: 'store', name, base: 'http://localhost/api/v1', headers: {}, send, close })
 }
 
 /** So that a command leaves nothing beside a SQLite file. */
@@ -134,6 +135,7 @@ export async function releaseFiles(store: StoreOption): Promise<void> {
 }
 
 interface Line {
+  readonly kind: Where['kind']
   readonly name: string
   readonly base: string
   readonly headers: Readonly<Record<string, string>>
@@ -141,7 +143,7 @@ interface Line {
   readonly close: () => Promise<void>
 }
 
-function backendOf({ name, base, headers: own, send, close }: Line): Backend {
+function backendOf({ kind, name, base, headers: own, send, close }: Line): Backend {
   const request = (method: string, path: string, { query = {}, body, headers = {} }: AskOptions): Request => {
     const url = new URL(base + path)
     for (const [key, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(key, String(value))
@@ -159,6 +161,7 @@ function backendOf({ name, base, headers: own, send, close }: Line): Backend {
     return response
   }
   return {
+    kind,
     name,
     close,
     fetch: asked,

@@ -30,8 +30,10 @@ async function tested(address: string, args: readonly string[]) {
   const id = add.shown().trim().split(/\s/)[0]!
   const test = everytick(['channels', 'test', id, '--url', url], { cwd, env })
   const code = await test.ended
+  const here = everytick(['channels', 'test', id, '--db', db], { cwd })
+  await here.ended
   running.kill()
-  return { code, shown: test.shown() }
+  return { code, shown: test.shown(), shownHere: here.shown() }
 }
 
 describe('an alert channel on this machine', () => {
@@ -50,8 +52,11 @@ describe('an alert channel on this machine', () => {
     ['its range, beside another host', ['--channel-host', 'ops.internal', '--channel-host', '127.0.0.0/8']],
   ])('is reached with %s', async (_, args) => {
     await using inbox = await receiver()
-    expect(await tested(inbox.url, args)).toMatchObject({ code: 0 })
+    const { code, shownHere } = await tested(inbox.url, args)
+    expect(code).toBe(0)
     expect(inbox.heard).toMatchObject([{ method: 'POST', path: '/hook' }])
+    // What opens it for the server opens nothing for a command that sends by itself.
+    expect(shownHere).toContain('with --url the server sends it')
   })
 
   it('is refused where only other hosts are allowed', async () => {

@@ -114,9 +114,17 @@ export function testChannel(id: string, options: ChannelOptions, io: Io): Promis
     const told = await backend.ask<{ readonly delivered: boolean; readonly error: string | null }>('POST', path)
     if (told.delivered || options.json)
       await answer(told, { ...options, io }, () => `${printable(name)} took the test message\n`)
-    if (!told.delivered) throw new UsageError(`${name} did not take it: ${told.error}`, { code: 'NOT_DELIVERED' })
+    if (told.delivered) return
+    throw new UsageError(`${name} did not take it: ${told.error}`, {
+      code: 'NOT_DELIVERED',
+      ...(backend.kind === 'store' ? { hint: SENT_FROM_HERE } : {}),
+    })
   })
 }
+
+/** The switches of a server open nothing for a test that this process sends. */
+const SENT_FROM_HERE =
+  'without --url this command sends the test itself, to public addresses only; with --url the server sends it'
 
 export function removeChannel(id: string, options: ChannelOptions, io: Io): Promise<void> {
   return withBackend(options, async (backend) => {
