@@ -73,7 +73,7 @@ async function main() {
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, lane))
-  if (values.json) console.log(JSON.stringify(results, null, 2))
+  console.log(values.json ? JSON.stringify(results, null, 2) : closingText(results))
   return results.some((each) => each.differences.length > 0) ? 1 : 0
 }
 
@@ -82,6 +82,17 @@ function rowText({ name, store, skipped, differences: found, seconds }) {
   if (skipped) return `–  ${head}  left out: ${skipped}`
   if (found.length === 0) return `✓  ${head}  ${seconds} s`
   return [`✗  ${head}  ${seconds} s`, ...found.map((each) => `     ${each}`)].join('\n')
+}
+
+export function closingText(results) {
+  const leftOut = results.filter(({ skipped }) => skipped).length
+  const played = results.length - leftOut
+  const wrong = results.filter(({ differences: found }) => found.length > 0).length
+  const said =
+    wrong > 0
+      ? `${wrong} of ${played} situations differ from the table`
+      : `${played} situations: no alert missing, none false`
+  return leftOut > 0 ? `${said} (${leftOut} left out)` : said
 }
 
 const traceText = (seen) =>

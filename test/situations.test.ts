@@ -45,7 +45,10 @@ const { differences } = (await at('situations/judge.mjs')) as {
   differences(row: Row, seen: Seen, store: string): string[]
 }
 const { pageText } = (await at('situations/page.mjs')) as { pageText(rows: readonly Row[]): string }
-const { runSituation } = (await at('situations.mjs')) as { runSituation(row: Row, store: string): Promise<Result> }
+const { runSituation, closingText } = (await at('situations.mjs')) as {
+  runSituation(row: Row, store: string): Promise<Result>
+  closingText(results: readonly (Pick<Result, 'differences'> & { readonly skipped?: string })[]): string
+}
 
 describe('a server and a worker on one SQLite file', () => {
   beforeAll(ensureBuilt, 120_000)
@@ -194,6 +197,35 @@ describe('the judge of situations', () => {
     })
     expect(away).toContain('log of serve: "planner" twice within 9000 ms')
     expect(away).toContain('log of worker has no info line /works again/')
+  })
+
+  it('finds a figure that was never there once it was over, and asks of one scrape only', () => {
+    const figure = 'everytick_event_loop_delay_seconds'
+    const ofFigure = (values: readonly number[]): string[] => {
+      const after = values.map((value): Sample => {
+        return {
+          phase: 'after',
+          of: 'worker',
+          at: START,
+          series: new Map(Object.entries({ ...WELL, [figure]: value })),
+        }
+      })
+      const samples = [...seen().samples.filter(({ of }) => of !== 'worker'), ...after]
+      return judged('worker frozen', { samples }).filter((each) => each.includes(figure))
+    }
+    expect(ofFigure([0.01, 62, 0.01])).toEqual([])
+    expect(ofFigure([0.01, 0.02])).toEqual([`metric of worker soon after: ${figure} is 0.01, 0.02; expected > 4`])
+  })
+
+  it('ends with one line for all, which says how many differ and how many were left out', () => {
+    const well = { differences: [] }
+    expect(closingText([well, well])).toBe('2 situations: no alert missing, none false')
+    expect(closingText([well, { ...well, skipped: 'no root' }])).toBe(
+      '1 situations: no alert missing, none false (1 left out)',
+    )
+    expect(closingText([well, { differences: ['alert missing: no_worker'] }])).toBe(
+      '1 of 2 situations differ from the table',
+    )
   })
 
   it('finds an audit that does not add up, and a process that did not end in order', () => {

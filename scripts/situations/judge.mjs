@@ -103,12 +103,14 @@ export function seriesValue(series, label) {
 }
 
 function metricDifferences({ when, of, series, is, value }, { samples }) {
-  const own = samples.filter((each) => each.of === of && (when === 'always' || each.phase === when))
+  const isIts = ({ phase }) => when === 'always' || phase === (when === 'soon after' ? 'after' : when)
+  const own = samples.filter((each) => each.of === of && isIts(each))
   const looked = when === 'after' ? own.slice(-1) : own
   // A process that is away says nothing; that it is away is said by `up`.
   const values = looked.map((each) => seriesValue(each.series, series)).filter((each) => each !== undefined)
   const holds = (each) => IS[is](each, value)
-  const isTrue = when === 'during' ? values.some(holds) : values.length > 0 && values.every(holds)
+  const isOnce = when === 'during' || when === 'soon after'
+  const isTrue = isOnce ? values.some(holds) : values.length > 0 && values.every(holds)
   if (isTrue) return []
   const shown = values.length === 0 ? 'absent' : [...new Set(values)].slice(-6).join(', ')
   return [`metric of ${of} ${when}: ${series} is ${shown}; expected ${is} ${value}`]

@@ -1,8 +1,9 @@
 /** What alerts, doctor, metrics and logs must say in each situation: the one table that `npm run situations` judges by and that docs/operate/situations.md is written from. */
 
-/** A condition on a series: of some scrape `during`, of the last one `after`, of each one `always`. Labels left out are added up. */
+/** A condition on a series: of some scrape `during` or `soon after`, of the last one `after`, of each one `always`. Labels left out are added up. */
 const during = (of, series, is, value) => ({ when: 'during', of, series, is, value })
 const after = (of, series, is, value) => ({ when: 'after', of, series, is, value })
+const soonAfter = (of, series, is, value) => ({ when: 'soon after', of, series, is, value })
 const always = (of, series, is, value) => ({ when: 'always', of, series, is, value })
 
 /** Of every situation, once it is over. */
@@ -16,6 +17,9 @@ const WELL_AFTER = [
   after('serve', 'everytick_queue_oldest_due_seconds', '<', 15),
   always('serve', 'everytick_double_fires_total', '=', 0),
 ]
+
+/** What was recorded as missed when it was over; `EverytickMissed` is made of it. */
+const MISSED = after('serve', 'everytick_missed_total', '>', 0)
 
 /** A line that a person should look at. `of`: whose; `optional`: it may be there. */
 const line = (of, level, message, optional = false) => ({ of, level, message, optional })
@@ -89,6 +93,7 @@ export const SITUATIONS = [
       during('worker', 'up', '=', 0),
       during('serve', 'everytick_workers_alive', '=', 1),
       during('serve', 'everytick_queue_oldest_due_seconds{queue="default"}', '>', 50),
+      soonAfter('worker', 'everytick_event_loop_delay_seconds', '>', 4),
     ],
     lines: [TAKEN_BACK, REFUSED],
     prometheus: ['EverytickProcessDown', 'EverytickQueueWaiting', 'EverytickEventLoopBlocked'],
@@ -108,9 +113,10 @@ export const SITUATIONS = [
       during('serve', 'up', '=', 0),
       during('worker', 'up', '=', 1),
       during('worker', 'everytick_store_up', '=', 1),
+      MISSED,
     ],
     lines: [line('worker', 'warn', /no process plans/), line('serve', 'warn', /occurrences were recorded as missed/)],
-    prometheus: ['EverytickProcessDown', 'EverytickFleetUnknown'],
+    prometheus: ['EverytickProcessDown', 'EverytickFleetUnknown', 'EverytickMissed'],
     note:
       'No alert can open while it is away: the process that looks is gone. The heartbeat stops, and Prometheus sees `up 0`. ' +
       '`missed` is true: `catchUp: latest` leaves out all but the newest occurrence. Where another process plans, it takes over within 4 s ' +
@@ -138,6 +144,7 @@ export const SITUATIONS = [
       { ...during('serve', 'everytick_workers_alive', '=', 0), on: 'sqlite' },
       during('serve', 'everytick_store_up', '=', 0),
       during('worker', 'everytick_store_up', '=', 0),
+      MISSED,
     ],
     lines: [
       line('serve', 'error', /(failed|still fails)/),
@@ -149,7 +156,7 @@ export const SITUATIONS = [
       REFUSED,
       NO_PLANNER,
     ],
-    prometheus: ['EverytickStoreAway', 'EverytickNoWorkers', 'EverytickEngineErrors'],
+    prometheus: ['EverytickStoreAway', 'EverytickNoWorkers', 'EverytickEngineErrors', 'EverytickMissed'],
     note: 'No alert can be stored while it is away; the heartbeat stops.',
   },
   {
@@ -179,6 +186,7 @@ export const SITUATIONS = [
       during('worker', 'everytick_engine_errors_total', '>', 10),
       { ...during('serve', 'everytick_workers_alive', '=', 0), on: 'sqlite' },
       during('serve', 'everytick_evaluation_lag_seconds', '>', 10),
+      MISSED,
     ],
     lines: [
       line('serve', 'error', /(failed|still fails)/),
@@ -190,7 +198,10 @@ export const SITUATIONS = [
       REFUSED,
       NO_PLANNER,
     ],
-    prometheus: ['EverytickStoreAway', 'EverytickNoWorkers', 'EverytickEngineErrors', 'EverytickPlanningBehind'],
+    prometheus: [
+      ...['EverytickStoreAway', 'EverytickNoWorkers', 'EverytickEngineErrors', 'EverytickPlanningBehind'],
+      'EverytickMissed',
+    ],
     note:
       'No alert can be stored while it is full; the heartbeat stops. On SQLite every write fails. On Postgres those fail that need another page: ' +
       'new runs and what becomes of runs.',
@@ -249,9 +260,9 @@ export const SITUATIONS = [
     rules: [],
     exits: [0, 0],
     doctor: { exit: 5, says: { planner: 'wrong', queues: 'wrong', watch: 'warning' } },
-    metrics: [during('serve', 'up', '=', 0), during('worker', 'up', '=', 0)],
+    metrics: [during('serve', 'up', '=', 0), during('worker', 'up', '=', 0), MISSED],
     lines: [line('serve', 'warn', /occurrences were recorded as missed/)],
-    prometheus: ['EverytickAbsent', 'EverytickProcessDown'],
+    prometheus: ['EverytickAbsent', 'EverytickProcessDown', 'EverytickMissed'],
     note: 'No schedule is late before the planner had its `grace` to catch up.',
   },
   {
