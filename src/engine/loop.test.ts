@@ -81,6 +81,23 @@ describe('a loop', () => {
     expect(set.map(({ ms }) => ms)).toEqual([1000])
   })
 
+  it('has not recovered with a pass that had nothing to do, and may be woken then', async () => {
+    const { timers, ring } = handTimers()
+    const said: string[] = []
+    const passes = [() => Promise.reject(new Error('away')), async () => Number.POSITIVE_INFINITY, async () => 1000]
+    const pass = (): Promise<number> => passes.shift()!()
+    const onRecovery = (): void => void said.push(`recovered with ${passes.length} to come`)
+    const loop = createLoop({ timers, pass, onError: () => said.push('failed'), onRecovery })
+    loop.start()
+    await turn()
+    await ring()
+    expect(said).toEqual(['failed'])
+    loop.wake()
+    await turn()
+    expect(said).toEqual(['failed', 'recovered with 0 to come'])
+    await loop.stop()
+  })
+
   it('stops after the pass under way, and may be stopped and started twice', async () => {
     const { timers, set } = handTimers()
     let passes = 0

@@ -12,10 +12,10 @@ export interface Loop {
 
 export interface LoopOptions {
   readonly timers: Timers
-  /** Does one pass and answers in how many milliseconds the next is due. */
+  /** Does one pass and answers in how many milliseconds the next is due; `Infinity` when there was nothing to do until it is woken. */
   readonly pass: () => Promise<number>
   readonly onError: (error: unknown, retryInMs: number) => void
-  /** Called with the first pass that succeeds after one that failed. */
+  /** Called with the first pass that succeeds after one that failed; one that had nothing to do shows nothing. */
   readonly onRecovery?: (() => void) | undefined
 }
 
@@ -29,14 +29,19 @@ export function createLoop({ timers, pass, onError, onRecovery }: LoopOptions): 
   let started = false
   let woken = false
   let failures = 0
+  let isRecovered = true
 
   const once = async (): Promise<number> => {
     try {
       const delay = await pass()
-      if (failures > 0) onRecovery?.()
       failures = 0
+      if (!isRecovered && Number.isFinite(delay)) {
+        isRecovered = true
+        onRecovery?.()
+      }
       return delay
     } catch (error) {
+      isRecovered = false
       const delay = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** failures++)
       onError(error, delay)
       return delay
