@@ -140,6 +140,17 @@ describe('a connection', () => {
     expect(notes()).toEqual(texts('ours'))
   })
 
+  it('gives up by the clock, however few tries a loaded machine had time for', async () => {
+    let at = 0
+    const clock = { elapsed: () => (at += 1000) }
+    const loaded = await connect({ path, busyTimeoutMs: 5000, clock })
+    other.exec('begin immediate')
+    await expect(loaded.write(() => loaded.run(NOTE, 'ours'))).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' })
+    expect(at).toBe(6000)
+    other.exec('rollback')
+    await loaded.close()
+  })
+
   it('finishes what is under way before it closes, and refuses what comes after', async () => {
     const write = connection.write(() => connection.run(NOTE, 'kept'))
     await Promise.all([connection.close(), connection.close()])

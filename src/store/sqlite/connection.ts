@@ -1,6 +1,7 @@
 /** One connection to one file: statements prepared once, reads at once, writes gathered into durable transactions; knows no table. */
 import { setImmediate as afterIo, setTimeout as later } from 'node:timers'
 import { EverytickError } from '../../errors.ts'
+import { type Clock, systemClock } from '../../time/clock.ts'
 import { type Database, openDatabase, type PreparedStatement, type Row, type Value } from './driver.ts'
 import { isBusy, refusalOf } from './refusals.ts'
 
@@ -42,6 +43,7 @@ export interface ConnectionOptions {
   readonly path: string
   /** How long a write waits for other processes before it gives up. */
   readonly busyTimeoutMs: number
+  readonly clock?: Pick<Clock, 'elapsed'>
 }
 
 interface Write {
@@ -85,6 +87,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
 }
 
 function connectionOn(database: Database, options: ConnectionOptions): Connection {
+  const { clock = systemClock } = options
   const refusal = refusalOf(options)
   const prepared = new Map<string, PreparedStatement>()
   const waiting: Write[] = []
@@ -103,17 +106,19 @@ function connectionOn(database: Database, options: ConnectionOptions): Connectio
 
   /** Calls until no other process is in the way; each call is synchronous, and the event loop is free between two. */
   async function whenFree<T>(call: () => T): Promise<T> {
-    for (let waitedMs = 0; ; waitedMs += BLOCKING_MS) {
+    let busySince: number | null = null
+    for (;;) {
       // What is not committed is nobody's to see.
       while (open !== undefined) await open
       if (closed) throw new EverytickError('STORE_UNREACHABLE', `${options.path} was closed`)
       try {
         return call()
       } catch (error) {
-        if (!isBusy(error) || waitedMs >= options.busyTimeoutMs) throw refusal(error)
+        // By the clock: timers of a loaded machine ring late, and a claim that waits longer than its lease is lost.
+        busySince ??= clock.elapsed()
+        if (!isBusy(error) || clock.elapsed() - busySince >= options.busyTimeoutMs) throw refusal(error)
       }
       const pauseMs = Math.ceil(Math.random() * BLOCKING_MS)
-      waitedMs += pauseMs
       await new Promise((resolve) => later(resolve, pauseMs))
     }
   }
