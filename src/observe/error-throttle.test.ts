@@ -8,6 +8,13 @@ describe('failures of a loop', () => {
     expect(lines).toEqual([{ kind: 'first' }, { kind: 'repeated', unlogged: 49 }, { kind: 'repeated', unlogged: 49 }])
   })
 
+  it('are ten seconds apart in the log, also where writing a line takes long', () => {
+    const { failed, logged } = createErrorThrottle()
+    failed('planner', 0)
+    logged('planner', 300)
+    expect([failed('planner', 10_299), failed('planner', 10_300)]).toEqual([null, { kind: 'repeated', unlogged: 1 }])
+  })
+
   it('of different loops do not hide each other', () => {
     const { failed } = createErrorThrottle()
     expect([failed('planner', 0), failed('worker', 1), failed('planner', 2)]).toEqual([

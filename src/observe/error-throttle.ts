@@ -13,6 +13,8 @@ export type FailureLine =
 export interface ErrorThrottle {
   /** Null: not logged. `at` never goes back. */
   failed(where: string, at: number): FailureLine | null
+  /** The line is written: the next may follow ten seconds after this, and not after the failure. */
+  logged(where: string, at: number): void
   /** Answers whether a failure was logged that no recovery has followed. */
   recovered(where: string): boolean
 }
@@ -41,6 +43,10 @@ export function createErrorThrottle(): ErrorThrottle {
       const { unlogged } = known
       Object.assign(known, { loggedAt: at, unlogged: 0, isOpen: true })
       return { kind: 'repeated', unlogged }
+    },
+    logged(where, at) {
+      const known = seen.get(where)
+      if (known) known.loggedAt = at
     },
     recovered(where) {
       const known = seen.get(where)

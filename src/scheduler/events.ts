@@ -165,7 +165,10 @@ export function eventHub(logger: Logger, { clock = systemClock, logsRoutine = tr
       }
     },
     tell(fact) {
-      log(lineFor(fact))
+      const line = lineFor(fact)
+      log(line)
+      const where = throttledAs(fact)
+      if (line && where !== null) throttle.logged(where, clock.elapsed())
       for (const listener of counting) count(listener, fact)
       const name = NAMES[fact.kind]
       // Views are made only when somebody listens: thousands of facts a second pass here.
@@ -175,6 +178,10 @@ export function eventHub(logger: Logger, { clock = systemClock, logsRoutine = tr
     },
   }
 }
+
+/** Under which name lines of such facts are counted; null for those that are all logged. */
+const throttledAs = (fact: Fact): string | null =>
+  fact.kind === 'engine.error' ? fact.where : fact.kind === 'job.unknown' ? fact.kind : null
 
 /** Adds to the set under this key; the answer takes it away again. */
 function keep<Key, Value>(sets: Map<Key, Set<Value>>, key: Key, value: Value): () => void {
