@@ -199,6 +199,12 @@ describe('the judge of situations', () => {
     expect(away).toContain('log of worker has no info line /works again/')
   })
 
+  it('finds a loop that says it works again while the database is away', () => {
+    const line = { of: 'serve', level: 'info', message: 'streams works again', at: START + 2000, time: time(2) }
+    const found = differences(row('database away'), seen({ lines: [line] }), 'postgres')
+    expect(found).toContain(`log of serve says "streams works again" while the database is away, at ${time(2)}`)
+  })
+
   it('finds a figure that was never there once it was over, and asks of one scrape only', () => {
     const figure = 'everytick_event_loop_delay_seconds'
     const ofFigure = (values: readonly number[]): string[] => {

@@ -24,7 +24,7 @@ export async function openDatabase(store, { disk }) {
       ...database,
       /** Until nothing can be written any more. */
       async fill() {
-        await database.shrink()
+        await database.prepare()
         small.fill()
         await database.exhaust()
       },
@@ -115,9 +115,7 @@ const holder = (...args) =>
   })
 
 /** Takes the pages that the server has left, and makes sure that it is out of them. */
-async function growUntilFull(url) {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
+async function growUntilFull(client) {
   try {
     await client.query(`create table more as select repeat('x', 1000) from generate_series(1, 100000)`)
   } catch ({ code, message }) {
@@ -159,7 +157,7 @@ const OPEN = {
         return isFree
       },
       /** Its log of changes begins anew: else it has room for many. */
-      shrink: () => once(holder(path, 'checkpoint'), 'close'),
+      prepare: () => once(holder(path, 'checkpoint'), 'close'),
       async exhaust() {},
       async revive() {},
       async close() {
@@ -172,13 +170,18 @@ const OPEN = {
     const { runnerImport } = await import('vite')
     const { module: launcher } = await runnerImport(LAUNCHER)
     const server = await launcher.startPostgres({ own: true, folder })
+    let client = null
     return {
       url: server.url,
       takeAway: () => server.halt(),
       giveBack: () => server.begin(),
       isFree: async () => true,
-      async shrink() {},
-      exhaust: () => growUntilFull(server.url),
+      /** A session that is there before: on a full disk a new one may find no room. */
+      async prepare() {
+        client = new pg.Client({ connectionString: server.url })
+        await client.connect()
+      },
+      exhaust: () => growUntilFull(client),
       /** A server that a full disk ended is started again, as by whoever looks after it. */
       revive: () => server.begin(),
       close: () => server.stop(),

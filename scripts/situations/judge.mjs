@@ -20,6 +20,7 @@ export function differences(table, seen, store) {
     ...doctorDifferences('after', seen.doctor.after, [afterwards(seen)]),
     ...row.metrics.flatMap((wanted) => metricDifferences(wanted, seen)),
     ...lineDifferences(row, seen),
+    ...falseRecoveries(row, seen, store),
     ...(seen.audit.exit === 0 ? [] : [`audit ended with ${seen.audit.exit}: ${seen.audit.said}`]),
     ...(row.exits ?? []).flatMap((code, i) =>
       seen.exits[i] === code ? [] : [`process ${i} ended with ${seen.exits[i]}, not ${code}`],
@@ -129,6 +130,14 @@ function lineDifferences({ lines: wanted }, { lines, alerts }) {
   const sent = new Set(lines.filter(isOurs).map(({ alert }) => alert))
   const unsent = alerts.filter(({ id }) => !sent.has(id)).map(({ title }) => `channel was not told: ${title}`)
   return [...missing, ...new Set(wrong), ...unsent, ...burstDifferences(lines), ...unrecovered(lines)]
+}
+
+/** While nothing can be read or written, no loop can work again. */
+function falseRecoveries({ lastsMs, cannotRead }, { lines, marks }, store) {
+  if (cannotRead !== store) return []
+  return lines
+    .filter(({ at, message }) => / works again$/.test(message) && at > marks.during && at < marks.during + lastsMs)
+    .map(({ of, message, time }) => `log of ${of} says "${message}" while the database is away, at ${time}`)
 }
 
 /** The loop of which a line says that it failed; null for any other line. */

@@ -126,6 +126,8 @@ export const SITUATIONS = [
     name: 'database away',
     what: 'For 60 s Postgres is down, or another process holds the lock of the SQLite file.',
     lastsMs: 60_000,
+    // A file that is locked for writing can be read.
+    cannotRead: 'postgres',
     when: 'within 15 s of its return',
     opens: [alert('missed')],
     may: [],
