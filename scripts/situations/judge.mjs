@@ -11,7 +11,8 @@ export function differences(table, seen, store) {
   const isHere = ({ on = store }) => on === store
   const row = {
     ...table,
-    ...{ opens: table.opens.filter(isHere), lines: table.lines.filter(isHere), metrics: table.metrics.filter(isHere) },
+    ...{ opens: table.opens.filter(isHere), may: table.may.filter(isHere) },
+    ...{ lines: table.lines.filter(isHere), metrics: table.metrics.filter(isHere) },
     doctor: [table.doctor[store] ?? table.doctor].flat(),
   }
   return [
@@ -29,7 +30,7 @@ export function differences(table, seen, store) {
 }
 
 function alertDifferences({ opens, may, stays, once }, { alerts, marks }) {
-  const expected = new Set([...opens.map(({ kind }) => kind), ...may])
+  const expected = new Set([...opens, ...may].map(({ kind }) => kind))
   const missing = opens
     .filter(({ kind, title }) => !alerts.some((each) => each.kind === kind && (title === null || each.title === title)))
     .map(({ kind, title }) => `alert missing: ${kind}${title === null ? '' : ` (${title})`}`)

@@ -23,8 +23,8 @@ function rowText({ name, when = '', opens, may, stays, doctor, prometheus }) {
   const kinds = opens.map(({ kind }) => kind)
   const shown =
     opens.map(({ kind, on }) => `\`${kind}\`${on ? ` (${STORES[on]}; elsewhere perhaps)` : ''}`).join(', ') || 'nothing'
-  const others = may.filter((kind) => !kinds.includes(kind))
-  const alerts = [shown, ...(others.length > 0 ? [`perhaps ${list(others)}`] : [])].join('; ')
+  const others = may.map(({ kind, on }) => `\`${kind}\`${on ? ` (${STORES[on]})` : ''}`)
+  const alerts = [shown, ...(others.length > 0 ? [`perhaps ${others.join(', ')}`] : [])].join('; ')
   const ends = kinds.length === 0 ? '' : stays.length > 0 ? 'after its window of 1 h' : 'by itself'
   return `| [${name}](#${name.replaceAll(' ', '-')}) | ${alerts} | ${when} | ${ends} | ${cell(doctorText(doctor))} | ${list(prometheus, '')} |`
 }

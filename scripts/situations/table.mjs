@@ -59,7 +59,7 @@ export const SITUATIONS = [
     what: 'The only worker ends by SIGKILL; another one starts when the alerts have opened.',
     when: '1 m after the first run waits',
     opens: [alert('no_worker'), alert('schedule_not_fired')],
-    may: ['no_success'],
+    may: [{ kind: 'no_success' }],
     stays: [],
     rules: [
       ['no-worker', ...SOON],
@@ -81,7 +81,7 @@ export const SITUATIONS = [
     what: 'The only worker is stopped by SIGSTOP (a machine that hangs), and goes on by SIGCONT when the alerts have opened.',
     when: '1 m after the first run waits',
     opens: [alert('no_worker'), alert('schedule_not_fired')],
-    may: ['no_success'],
+    may: [{ kind: 'no_success' }],
     stays: [],
     rules: [
       ['no-worker', ...SOON],
@@ -168,7 +168,8 @@ export const SITUATIONS = [
     needsDisk: true,
     when: 'within 15 s of room on it',
     opens: [alert('missed')],
-    may: [],
+    // Where its page has room an alert can be stored, and planning is behind by then.
+    may: [{ kind: 'planner_stalled', on: 'postgres' }],
     stays: ['missed'],
     rules: [],
     doctor: {
@@ -205,8 +206,8 @@ export const SITUATIONS = [
       'EverytickMissed',
     ],
     note:
-      'No alert can be stored while it is full; the heartbeat stops. On SQLite every write fails. On Postgres those fail that need another page: ' +
-      'new runs and what becomes of runs.',
+      'On SQLite every write fails, so that no alert can be stored; the heartbeat stops. On Postgres those fail that need another page: ' +
+      'new runs and what becomes of runs. `planner_stalled` opens there once planning is 30 s behind, if its page has room.',
   },
   {
     name: 'hung handler',
