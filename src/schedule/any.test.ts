@@ -15,8 +15,32 @@ const rules: readonly Timing[] = [
   once('2027-01-05T12:34:56Z'),
 ]
 
+/** Counts how often a rule is searched. */
+function counted(timing: Timing): { timing: Timing; searches: () => number } {
+  let searches = 0
+  const watched = new Proxy(timing, {
+    get(target, name) {
+      if (name === 'nextAt' || name === 'prevAt') searches++
+      const value = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  return { timing: watched, searches: () => searches }
+}
+
 describe('any', () => {
   const any = new Any(rules)
+
+  it('searches a rule that seldom fires once, and not for each occurrence of a dense one', () => {
+    const rare = counted(parseCron('0 3 29 2 2', { timezone: 'Europe/Berlin' }))
+    const both = new Any([every('1s'), rare.timing])
+    let next = from.getTime()
+    for (let i = 0; i < 1000; i++) next = both.nextAt(next)!
+    let prev = to.getTime()
+    for (let i = 0; i < 1000; i++) prev = both.prevAt(prev)!
+    expect([next - from.getTime(), to.getTime() - prev]).toEqual([1_000_000, 1_000_000])
+    expect(rare.searches()).toBe(2)
+  })
 
   it('has the occurrences of each in order, and one where two fall together', () => {
     const walked = [...any.between(from, to)].map((instant) => instant.toISOString().slice(5, 19))

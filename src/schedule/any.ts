@@ -6,6 +6,9 @@ export class Any extends Timing {
   readonly expression: string
   readonly timezone: string
   readonly #of: readonly Timing[]
+  /** What each rule answered last: one that fires once in decades is not searched again for each occurrence of a dense one. */
+  #next: (Answered | undefined)[] = []
+  #prev: (Answered | undefined)[] = []
 
   constructor(of: readonly Timing[]) {
     super()
@@ -15,11 +18,25 @@ export class Any extends Timing {
   }
 
   nextAt(after: number): number | null {
-    return extreme(this.#of, (timing) => timing.nextAt(after), Math.min)
+    let next = Number.POSITIVE_INFINITY
+    for (let i = 0; i < this.#of.length; i++) {
+      let known = this.#next[i]
+      if (!known || after < known.asked || after >= known.at)
+        this.#next[i] = known = { asked: after, at: this.#of[i]!.nextAt(after) ?? Number.POSITIVE_INFINITY }
+      next = Math.min(next, known.at)
+    }
+    return next === Number.POSITIVE_INFINITY ? null : next
   }
 
   prevAt(before: number): number | null {
-    return extreme(this.#of, (timing) => timing.prevAt(before), Math.max)
+    let prev = Number.NEGATIVE_INFINITY
+    for (let i = 0; i < this.#of.length; i++) {
+      let known = this.#prev[i]
+      if (!known || before > known.asked || before <= known.at)
+        this.#prev[i] = known = { asked: before, at: this.#of[i]!.prevAt(before) ?? Number.NEGATIVE_INFINITY }
+      prev = Math.max(prev, known.at)
+    }
+    return prev === Number.NEGATIVE_INFINITY ? null : prev
   }
 
   /** The densest is counted; the others are walked, and count where no denser one has the instant too. */
@@ -39,7 +56,8 @@ export class Any extends Timing {
   }
 
   /** Until the rules beside the densest have as many occurrences as may be walked at once. */
-  override countableUntil(after: number, until: number): number {
+  override countableUntil(after: number, given: number): number {
+    const until = Math.min(given, after + MAX_SPAN_MS)
     if (this.#walked(after, until) <= MAX_WALKED) return until
     // From near to far: counting over decades is more work than over the seconds that are mostly meant.
     let [low, high] = [after, Math.min(until, after + 1000)]
@@ -47,7 +65,8 @@ export class Any extends Timing {
       low = high
       high = Math.min(until, after + 2 * (high - after))
     }
-    while (high - low > 1) {
+    // Near enough: each question counts all rules, over centuries where they seldom fire.
+    while (high - low > Math.max(1, (high - after) / NEAR)) {
       const middle = low + Math.floor((high - low) / 2)
       if (this.#walked(after, middle) <= MAX_WALKED) low = middle
       else high = middle
@@ -76,6 +95,16 @@ export class Any extends Timing {
 
 /** Occurrences that are walked to count those that fall together once, again and again where a count is searched. */
 const MAX_WALKED = 500
+/** Counting rules that seldom fire over centuries is no little work either: about thirty years. */
+const MAX_SPAN_MS = 1e12
+/** The part of a span by which a search for its end may miss. */
+const NEAR = 64
+
+/** The nearest occurrence that a rule has beyond `asked`; infinite where there is none. */
+interface Answered {
+  readonly asked: number
+  readonly at: number
+}
 
 interface Cursor {
   readonly timing: Timing
@@ -89,17 +118,4 @@ function hasInstant(cursors: readonly Cursor[], instant: number): boolean {
     if (cursor.at === instant) return true
   }
   return false
-}
-
-function extreme(
-  timings: readonly Timing[],
-  ask: (timing: Timing) => number | null,
-  choose: (a: number, b: number) => number,
-): number | null {
-  let found: number | null = null
-  for (const timing of timings) {
-    const at = ask(timing)
-    if (at !== null) found = found === null ? at : choose(found, at)
-  }
-  return found
 }

@@ -46,7 +46,7 @@ export function nextInstant(clockwork: Clockwork, t: number): number {
       if (gap === 'shift' && missing <= MAX_JUMP_MS) return end
       low = nextStart
       wall = nextWall(pattern, low)
-    } else if (missing < 0 && (nextStart < low || repeats > 0)) {
+    } else if (missing < 0 && nextStart < low) {
       low = nextStart
       wall = nextWall(pattern, low)
     }

@@ -28,7 +28,7 @@ export interface Slots extends Pick<Timing, 'nextAt' | 'prevAt' | 'countAt' | 'e
   seek(after: number, budget: SearchBudget): Sought
   /** Not more than `countAt` answers, found at once. */
   countAtLeast(from: number, to: number): number
-  /** The latest instant up to `until` for which counting the occurrences after `after` is little work. */
+  /** An instant up to `until`, as late as is easily found, for which counting the occurrences after `after` is little work. */
   countableUntil(after: number, until: number): number
 }
 

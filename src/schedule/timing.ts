@@ -29,7 +29,7 @@ export abstract class Timing {
   abstract prevAt(before: number): number | null
   /** How many occurrences lie in (from, to], without walking them. */
   abstract countAt(from: number, to: number): number
-  /** The latest instant up to `until` for which `countAt(after, …)` is little work; only several rules as one are ever too much. */
+  /** An instant up to `until` for which `countAt(after, …)` is little work; only several rules as one are ever too much. */
   countableUntil(_after: number, until: number): number {
     return until
   }

@@ -139,8 +139,16 @@ function listed(pattern: WallPattern, day: number): boolean {
   return ((maskOf(pattern, monthLength(year, month), weekdayOf(start)) >>> (day - start)) & 1) === 1
 }
 
+/** After which weekdays and lengths of months repeat: 400 years. */
+const CYCLE_DAYS = 146_097
+
 /** Listed days in [from, to). */
 function countDays(pattern: WallPattern, from: number, to: number): number {
+  if (to - from > CYCLE_DAYS) {
+    const cycles = Math.floor((to - from) / CYCLE_DAYS)
+    const rest = from + cycles * CYCLE_DAYS
+    return cycles * countDays(pattern, from, from + CYCLE_DAYS) + countDays(pattern, rest, to)
+  }
   let count = 0
   const packed = yearMonth(from)
   let year = Math.floor(packed / 16)
@@ -163,9 +171,12 @@ function countDays(pattern: WallPattern, from: number, to: number): number {
 }
 
 function nextInYears({ spans, always }: ListedYears, local: number): number {
+  let wall = Number.NEGATIVE_INFINITY
   for (const { from, to } of spans) {
-    if (local >= to) continue
-    const wall = nextWall(always, Math.max(local, from))
+    // One search may pass over many spans: what it found lies behind them.
+    if (local >= to || wall >= to) continue
+    const low = Math.max(local, from)
+    if (wall < low) wall = nextWall(always, low)
     // What 50 years do not hold, no later year does.
     if (!(wall >= to)) return wall
   }
@@ -173,10 +184,12 @@ function nextInYears({ spans, always }: ListedYears, local: number): number {
 }
 
 function prevInYears({ spans, always }: ListedYears, local: number): number {
+  let wall = Number.POSITIVE_INFINITY
   for (let i = spans.length - 1; i >= 0; i--) {
     const { from, to } = spans[i]!
-    if (local < from) continue
-    const wall = prevWall(always, Math.min(local, to - SECOND_MS))
+    if (local < from || wall < from) continue
+    const high = Math.min(local, to - SECOND_MS)
+    if (wall > high) wall = prevWall(always, high)
     if (!(wall < from)) return wall
   }
   return Number.NaN

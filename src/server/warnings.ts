@@ -10,7 +10,7 @@ export interface WarningBody {
 
 const LOUD_PER_DAY = 86_400 / 10
 /** Occurrences of several rules that are walked while somebody waits. */
-const MAX_WALKED = 20_000
+const MAX_WALKED = 3000
 
 /**
  * How often a timing fires after `fromAt` and until `toAt`. Those of several rules that fall together are one, and to find

@@ -54,6 +54,16 @@ const needles = (): string[] => [
 const manyRules = (salt = 0): object[] =>
   ZONES.map((timezone, i) => ({ cron: `${(i + salt) % 60}-59/${1 + i} * * * * *`, timezone }))
 
+/** The next leap year, and a rule of its 29 February that has no other within 28 years; the odd years between are asked in vain. */
+const leap = Array.from({ length: 8 }, (_, i) => new Date().getUTCFullYear() + 1 + i).find((year) => year % 4 === 0)!
+const RARE_DAY = `29 2 +${new Date(Date.UTC(leap, 1, 29)).getUTCDay()} ${leap},${leap + 1}-${leap + 27}/2,${leap + 28}`
+const rareRules = (salt: number): object[] =>
+  Array.from({ length: 9 }, (_, i) => ({
+    cron: `${(i + salt) % 60} ${i} 3 ${RARE_DAY}`,
+    timezone: 'Europe/Berlin',
+    dst: { fold: 'second' },
+  }))
+
 /** By what they are hostile to. */
 export const HOSTILE: Readonly<Record<string, (salt: number) => object>> = {
   parsing: (salt) => ({ cron: '1-59/2 * * * * *', exclude: manyCrons(salt) }),
@@ -63,5 +73,11 @@ export const HOSTILE: Readonly<Record<string, (salt: number) => object>> = {
   dense: (salt) => ({ any: manyRules(salt) }),
   needles: () => ({ cron: '1-59/2 * * * * *', exclude: needles() }),
   years: () => ({ cron: '0 0 0 29 2 * 2028-2099/4', timezone: 'Europe/Berlin' }),
+  rare: (salt) => ({
+    any: [{ cron: '1-59/2 * * * * *' }, ...rareRules(salt)],
+    exclude: needles(),
+    startAt: `${leap}-03-01T00:00:00Z`,
+  }),
+  apart: (salt) => ({ any: ZONES.map((timezone, i) => ({ cron: `${(i + salt) % 60} * * * * *`, timezone })) }),
   instants: (salt) => ({ every: `${100 + salt}ms`, exclude: manyZones(salt) }),
 }
