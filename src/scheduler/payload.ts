@@ -1,6 +1,7 @@
 /** Holds payloads to the schema of their job, as they will be stored and as they were stored; when to ask is decided by the callers. */
 import { EverytickError } from '../errors.ts'
 import { type Json, toJsonText } from '../json.ts'
+import { nextTurn } from '../time/in-steps.ts'
 
 /** What Everytick reads of the Standard Schema interface, version 1; schemas of zod, valibot and arktype fit as they are. */
 export interface PayloadSchema<Input = unknown, Output = Input> {
@@ -22,6 +23,9 @@ interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
+/** To write, to read and to check a payload of this length takes long enough for each to have a turn of its own. */
+const LARGE_LENGTH = 65_536
+
 /** A payload as it will be read back: JSON, within bounds, accepted by the schema. `where` begins the refusal. */
 export async function storablePayload(
   schema: PayloadSchema | undefined,
@@ -34,7 +38,10 @@ export async function storablePayload(
     throw new EverytickError('PAYLOAD_INVALID', `${where}: the job has no schema and takes no payload`, { hint })
   }
   // Checked in the shape the run will see: a Date that becomes text is refused here and not at the first run.
-  const stored: Json = JSON.parse(toJsonText(payload, { what: `${where}: payload`, strict: true }))
+  const text = toJsonText(payload, { what: `${where}: payload`, strict: true })
+  if (text.length > LARGE_LENGTH) await nextTurn()
+  const stored: Json = JSON.parse(text)
+  if (text.length > LARGE_LENGTH) await nextTurn()
   await parsePayload(schema, stored, where)
   return stored
 }

@@ -22,11 +22,7 @@ export async function readBody(request: Request, { maxBytes }: BodyLimits): Prom
     throw new Refusal('MEDIA_TYPE', `the body is ${type === '' ? 'of no type' : `"${type.slice(0, 60)}"`}`, {
       hint: 'send content-type: application/json',
     })
-  // Before it is parsed: to parse fifty thousand names of fields holds the process for longer than any request may.
-  if (fieldsIn(bytes) > MAX_FIELDS)
-    throw new Refusal('BODY_INVALID', 'the body has too many fields', {
-      hint: `at most ${MAX_FIELDS} in all its objects`,
-    })
+  refuseMuch(bytes)
   let value: unknown
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
@@ -35,7 +31,7 @@ export async function readBody(request: Request, { maxBytes }: BodyLimits): Prom
   }
   // To parse a large body takes long enough: what follows has turns of its own.
   if (bytes.length > LARGE_BYTES) await nextTurn()
-  checkShape(value)
+  refusePolluting(value)
   if (bytes.length > LARGE_BYTES) await nextTurn()
   return value
 }
@@ -56,34 +52,56 @@ export async function readBytes(request: Request, maxBytes: number): Promise<Uin
   return Buffer.concat(chunks)
 }
 
-const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a]
+const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c]
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
+const SPACE = 0x20
 
-/** Colons outside of texts. */
-function fieldsIn(bytes: Uint8Array): number {
-  let fields = 0
+/**
+ * Counts fields, values and levels before the body is parsed: to parse and to walk hundreds of thousands of values holds the process for
+ * longer than any request may. A text that is no JSON is counted somehow, and refused by the parser.
+ */
+function refuseMuch(bytes: Uint8Array): void {
+  let [fields, values, depth, deepest] = [0, 1, 0, 0]
   let isText = false
+  let before = 0
   for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i]
-    if (byte === QUOTE) isText = !isText
-    else if (isText && byte === BACKSLASH) i++
-    else if (!isText && byte === COLON) fields++
+    const byte = bytes[i]!
+    if (isText) {
+      if (byte === BACKSLASH) i++
+      else if (byte === QUOTE) isText = false
+      continue
+    }
+    if (byte === QUOTE) isText = true
+    else if (byte === COLON) fields++
+    else if (byte === COMMA) values++
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      values++
+      deepest = Math.max(deepest, ++depth)
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
+      depth--
+      // An empty list or object has no first value.
+      if (before === OPEN_LIST || before === OPEN_OBJECT) values--
+    }
+    if (byte > SPACE) before = byte
   }
-  return fields
+  if (fields > MAX_FIELDS)
+    throw new Refusal('BODY_INVALID', 'the body has too many fields', {
+      hint: `at most ${MAX_FIELDS} in all its objects`,
+    })
+  if (deepest > MAX_DEPTH || values > MAX_VALUES)
+    throw new Refusal('BODY_INVALID', 'the body is nested too deeply or has too many values', {
+      hint: `at most ${MAX_DEPTH} levels and ${MAX_VALUES} values`,
+    })
 }
 
-/** Walks without recursion, since it is here to bound that. */
-function checkShape(value: unknown): void {
-  const open: { value: unknown; depth: number }[] = [{ value, depth: 0 }]
-  for (let seen = 0; open.length > 0; seen++) {
-    const { value: each, depth } = open.pop()!
-    if (typeof each !== 'object' || each === null) continue
-    if (depth >= MAX_DEPTH || seen > MAX_VALUES)
-      throw new Refusal('BODY_INVALID', 'the body is nested too deeply or has too many values', {
-        hint: `at most ${MAX_DEPTH} levels and ${MAX_VALUES} values`,
-      })
-    for (const [key, inner] of Object.entries(each)) {
-      if (key === POLLUTING) throw new Refusal('BODY_INVALID', `the body has a field named "${key}"`)
-      open.push({ value: inner, depth: depth + 1 })
-    }
+function refusePolluting(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    for (const each of value) refusePolluting(each)
+    return
+  }
+  for (const key in value) {
+    if (key === POLLUTING) throw new Refusal('BODY_INVALID', `the body has a field named "${key}"`)
+    refusePolluting((value as Record<string, unknown>)[key])
   }
 }

@@ -26,7 +26,7 @@ import { type Asked, type Change, plain, type Reply, type Route } from './route.
 import { shows } from './shown.ts'
 import { refuseUnreleased } from './shown-gate.ts'
 import type { Throttle } from './throttle.ts'
-import { validated } from './validate.ts'
+import { refuseLong, refuseWrongItems, validated } from './validate.ts'
 import type { WarningBody } from './warnings.ts'
 
 export interface Arrived {
@@ -170,7 +170,7 @@ async function admitted(
   }
   if (operation.scope !== 'none') refuseScope(operation, principal)
   const params = operation.params && readPathParams(operation, arrived.params)
-  const inOurs = (schema: z.ZodType, value: unknown, prefix: '' | '?'): unknown => {
+  const inOurs: InOurs = (schema, value, prefix) => {
     const { value: own, warnings, spelled: some } = translated(schema, value, prefix)
     for (const [is, name] of some) spelled.set(is, name)
     notes.push(...warnings)
@@ -186,12 +186,21 @@ async function admitted(
       : await readBody(request, { maxBytes: Math.min(parts.settings.maxBodyBytes, principal ? Infinity : MAX_UNKNOWN) })
   if (body !== undefined && !operation.body) throw new Refusal('REQUEST_INVALID', 'this request takes no body')
   if (body === undefined && operation.body) refuseNoBody(operation.body)
-  const read = operation.body && validated(operation.body, inOurs(operation.body, body ?? {}, ''))
+  const read = operation.body && readInOurs(operation.body, body ?? {}, inOurs)
   // To read a large body takes as long as one may hold the loop: what is done with it has a turn of its own.
   if (body !== undefined) await nextTurn()
   const known = { params, query, body: read, notes, principal: who, request, requestId, address, base }
   const budget = searchBudget(searchStepsOf(operation))
   return { ...known, newId: parts.core.newId(), interrupted: null, budget } as unknown as Asked
+}
+
+type InOurs = (schema: z.ZodType, value: unknown, prefix: '' | '?') => unknown
+
+function readInOurs(schema: z.ZodType, body: unknown, inOurs: InOurs): unknown {
+  refuseLong(schema, body)
+  const own = inOurs(schema, body, '')
+  refuseWrongItems(schema, own)
+  return validated(schema, own)
 }
 
 function refuseScope({ scope, reach, id }: Operation, principal: Principal | null): void {

@@ -21,12 +21,12 @@ export async function mapInTurns<Item, Made>(
   return made
 }
 
-/** The same text as `JSON.stringify`: the items of a list, under `data`, are written one by one. */
+/** The same text as `JSON.stringify`: the items of lists in the body are written one by one. */
 export async function jsonInTurns(body: unknown): Promise<string> {
-  if (!isPage(body)) return JSON.stringify(body)
+  if (!hasLists(body)) return JSON.stringify(body)
   const fields: string[] = []
   for (const [name, value] of Object.entries(body)) {
-    const text = name === 'data' ? await listInTurns(body.data) : JSON.stringify(value)
+    const text = Array.isArray(value) ? await listInTurns(value) : JSON.stringify(value)
     if (text !== undefined) fields.push(`${JSON.stringify(name)}:${text}`)
   }
   return `{${fields.join(',')}}`
@@ -35,5 +35,5 @@ export async function jsonInTurns(body: unknown): Promise<string> {
 const listInTurns = async (items: readonly unknown[]): Promise<string> =>
   `[${(await mapInTurns(items, (item) => JSON.stringify(item) ?? 'null')).join(',')}]`
 
-const isPage = (body: unknown): body is { readonly data: readonly unknown[] } =>
-  typeof body === 'object' && body !== null && Array.isArray((body as { data?: unknown }).data) && !('toJSON' in body)
+const hasLists = (body: unknown): body is object =>
+  typeof body === 'object' && body !== null && !('toJSON' in body) && Object.values(body).some(Array.isArray)

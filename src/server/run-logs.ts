@@ -1,6 +1,7 @@
 /** Answers with what a run said: a JSON object a line, or as events that go on until the run has ended. */
 import type { Run } from '../run/run.ts'
 import type { LogLine } from '../store/contract/logs.ts'
+import { nextTurn } from '../time/in-steps.ts'
 import { PAGE_BYTES } from './contract/vocabulary.ts'
 import { mapInTurns } from './in-turns.ts'
 import type { Parts } from './parts.ts'
@@ -29,9 +30,27 @@ export async function logReply(parts: Parts, run: Run, query: LogQuery): Promise
     const stream = streamOf(parts, (pause) => lines(parts, run.id, { from, pause }))
     return { status: 200, raw: shownStream(new Response(stream, { headers: HEADERS })) }
   }
-  const found = await (await parts.core.store()).logs.read(run.id, { after, limit, maxBytes: PAGE_BYTES })
-  const text = (await mapInTurns(found, (line) => `${JSON.stringify(body(line))}\n`)).join('')
+  const text = await textOf(parts, run, { after, limit })
   return { status: 200, raw: shownStream(new Response(text, { headers: { 'content-type': 'application/x-ndjson' } })) }
+}
+
+/** Some lines at a time, each in a turn of its own, as many as fit into a page. */
+async function textOf({ core }: Parts, run: Run, wanted: { after: number; limit: number }): Promise<string> {
+  const { logs } = await core.store()
+  const texts: string[] = []
+  let { after } = wanted
+  for (let bytes = 0; texts.length < wanted.limit && bytes < PAGE_BYTES; ) {
+    const limit = Math.min(DEFAULT_LINES, wanted.limit - texts.length)
+    const page = await logs.read(run.id, { after, limit, maxBytes: PAGE_BYTES - bytes })
+    for (const text of await mapInTurns(page, (line) => `${JSON.stringify(body(line))}\n`)) {
+      texts.push(text)
+      bytes += text.length
+    }
+    if (page.length < limit) break
+    after = page.at(-1)!.seq
+    await nextTurn()
+  }
+  return texts.join('')
 }
 
 interface Following {

@@ -23,27 +23,28 @@ export function refuseUnreleased(operation: Pick<Operation, 'id'>, { body, raw, 
     spotIn(body, shows) ??
     spotIn(repeated, shows) ??
     (change === undefined || change === 'none' ? null : (spotIn(change.before, shows) ?? spotIn(change.after, shows)))
-  if (found !== null) throw new Error(`${operation.id} answers ${found}, which did not come from shown.ts`)
+  if (found !== null) throw new Error(`${operation.id} answers ${found || 'a value'}, which did not come from shown.ts`)
   if (raw && shows === 'payload' && raw.body !== null && !released.has(raw))
     throw new Error(`${operation.id} answers a stream that did not come from shown.ts`)
   if (shows === 'nothing' && raw && released.has(raw)) throw new Error(`${operation.id} shows payloads: see its rule`)
 }
 
-function spotIn(value: unknown, shows: 'nothing' | 'payload', path = ''): string | null {
+/** Where it stands; the empty text for the value itself. The path is written only when there is one: an answer may have ten thousand items. */
+function spotIn(value: unknown, shows: 'nothing' | 'payload', isBody = true): string | null {
   if (typeof value !== 'object' || value === null || value instanceof Date) return null
-  if (released.has(value)) return shows === 'payload' ? null : path || 'a value'
-  for (const [name, each] of Object.entries(value)) {
-    const at = path === '' ? name : `${path}.${name}`
-    if (isGuarded(name, each, path) && !isReleased(each)) return at
-    const inner = spotIn(each, shows, at)
-    if (inner !== null) return inner
+  if (released.has(value)) return shows === 'payload' ? null : ''
+  for (const name of Object.keys(value)) {
+    const each = (value as Readonly<Record<string, unknown>>)[name]
+    if (isGuarded(name, each, isBody) && !isReleased(each)) return name
+    const inner = spotIn(each, shows, false)
+    if (inner !== null) return inner === '' ? name : `${name}.${inner}`
   }
   return null
 }
 
-function isGuarded(name: string, value: unknown, path: string): boolean {
+function isGuarded(name: string, value: unknown, isBody: boolean): boolean {
   // The items of a list stand under data too.
-  if (value === null || value === undefined || (path === '' && name === 'data' && Array.isArray(value))) return false
+  if (value === null || value === undefined || (isBody && name === 'data' && Array.isArray(value))) return false
   return CONTENT.has(name) || (DIFFERENCE.has(name) && typeof value === 'object' && !(value instanceof Date))
 }
 

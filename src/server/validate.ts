@@ -1,5 +1,5 @@
 /** Holds parts of a request against their schemas and says where they do not fit, with a guess at what was meant. */
-import type { z } from 'zod'
+import { z } from 'zod'
 import { nearestField } from '../did-you-mean.ts'
 import { Refusal, type Spot } from './problem.ts'
 
@@ -11,25 +11,87 @@ export function validated<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const errors = result.error.issues.slice(0, 20).flatMap((issue) => spotsOf(issue, schema, prefix))
+  throw refusalOf(result.error.issues, schema, prefix)
+}
+
+function refusalOf(issues: readonly z.core.$ZodIssue[], schema: z.ZodType, prefix: '' | '?' | '{}' = ''): Refusal {
+  const errors = issues.slice(0, 20).flatMap((issue) => spotsOf(issue, schema, prefix))
   const [first] = errors
-  const unknown = result.error.issues.find((issue) => issue.code === 'unrecognized_keys')
+  const unknown = issues.find((issue) => issue.code === 'unrecognized_keys')
   const known = unknown ? keysOf(schema, unknown.path.map(String)) : []
   // Once for all of them: each has a guess of its own, where there is one.
   const hint = known.length > 0 ? `known are ${known.join(', ')}` : undefined
   const where = first?.pointer === '' || first === undefined ? '' : `${first.pointer}: `
-  throw new Refusal('REQUEST_INVALID', `${where}${first?.message ?? 'it does not fit'}`, {
+  return new Refusal('REQUEST_INVALID', `${where}${first?.message ?? 'it does not fit'}`, {
     errors,
     ...(hint === undefined ? {} : { hint }),
   })
 }
 
+/**
+ * Refuses the first item of a list of objects that does not fit: a hundred schedules may have tens of thousands of faults, and to collect them
+ * takes longer than a request may hold the process.
+ */
+export function refuseWrongItems(schema: z.ZodType, value: unknown): void {
+  for (const [name, field] of Object.entries(inner(schema)?.shape ?? {})) {
+    if (!(field instanceof z.ZodArray && field.element instanceof z.ZodObject)) continue
+    const items = (value as Readonly<Record<string, unknown>> | null)?.[name]
+    if (!Array.isArray(items)) continue
+    for (const [i, item] of items.entries()) {
+      const { error } = field.element.safeParse(item)
+      if (!error) continue
+      const issues = error.issues.map((issue) => ({ ...issue, path: [name, i, ...issue.path] }))
+      throw refusalOf(issues, schema)
+    }
+  }
+}
+
+/** Entries that an object of any fields may have. */
+const MAX_ENTRIES = 1000
+
+/**
+ * Refuses a list that is longer than its schema allows before its entries are looked at: the schema would look at each of fifty thousand, and
+ * collect what is wrong with it.
+ */
+export function refuseLong(schema: z.ZodType, value: unknown, path: readonly string[] = []): void {
+  if (typeof value !== 'object' || value === null) return
+  if (schema instanceof z.ZodUnion) {
+    for (const option of schema.options) refuseLong(option as z.ZodType, value, path)
+    return
+  }
+  if (schema instanceof z.ZodArray) {
+    if (!Array.isArray(value)) return
+    // Of several lists in a union the shortest would be meant: there are none.
+    const { maximum = MAX_ENTRIES } = schema._zod.bag as { readonly maximum?: number }
+    if (value.length > maximum) throw tooLong(path, value.length, maximum)
+    for (const [i, each] of value.entries()) refuseLong(schema.element as z.ZodType, each, [...path, String(i)])
+    return
+  }
+  if (schema instanceof z.ZodRecord) {
+    const { length } = Object.keys(value)
+    if (length > MAX_ENTRIES) throw tooLong(path, length, MAX_ENTRIES)
+    return
+  }
+  const { shape } = inner(schema) ?? {}
+  const wrapped = (schema as { readonly def?: { readonly innerType?: z.ZodType } }).def?.innerType
+  if (shape) {
+    if (Array.isArray(value)) return
+    const { length } = Object.keys(value)
+    if (length > MAX_ENTRIES) throw tooLong(path, length, MAX_ENTRIES)
+    for (const [name, each] of Object.entries(value))
+      if (Object.hasOwn(shape, name)) refuseLong(shape[name] as z.ZodType, each, [...path, name])
+  } else if (wrapped) refuseLong(wrapped, value, path)
+}
+
+function tooLong(path: readonly string[], length: number, maximum: number): Refusal {
+  const pointer = pointerOf(path, '')
+  const message = `has ${length} entries; at most ${maximum} are allowed`
+  return new Refusal('REQUEST_INVALID', `${pointer}: ${message}`, { errors: [{ pointer, message }] })
+}
+
 function spotsOf(issue: z.core.$ZodIssue, schema: z.ZodType, prefix: string): Spot[] {
   const at = issue.path.map(String)
-  const pointer = (path: readonly string[]): string =>
-    prefix === ''
-      ? path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
-      : `${prefix}${path.join('.')}`
+  const pointer = (path: readonly string[]): string => pointerOf(path, prefix)
   if (issue.code !== 'unrecognized_keys') return [{ pointer: pointer(at), message: wordsOf(issue) }]
   const known = keysOf(schema, at)
   return issue.keys.slice(0, 20).map((key) => {
@@ -41,6 +103,11 @@ function spotsOf(issue: z.core.$ZodIssue, schema: z.ZodType, prefix: string): Sp
     }
   })
 }
+
+const pointerOf = (path: readonly string[], prefix: string): string =>
+  prefix === ''
+    ? path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+    : `${prefix}${path.join('.')}`
 
 function hintFor(key: string, known: readonly string[]): string | undefined {
   if ((key === 'enabled' || key === 'paused') && known.includes('cron'))
