@@ -34,10 +34,10 @@ export function createBackfiller({ store, leadership, pollMs, onStep }: Backfill
   /** How those of its runs that are over ended; one that nobody remembers is over too. */
   const endedOf = async ({ open }: Backfill): Promise<Map<string, RunState>> => {
     const ended = new Map<string, RunState>()
-    const runs = await Promise.all(open.map((id) => history.run(id)))
-    for (const [i, run] of runs.entries()) {
-      if (!run) ended.set(open[i]!, 'cancelled')
-      else if (run.finishedAt !== null) ended.set(run.id, run.state)
+    const states = open.length === 0 ? null : await history.states(open)
+    for (const id of open) {
+      const state = states?.get(id) ?? 'cancelled'
+      if (state !== 'pending' && state !== 'running') ended.set(id, state)
     }
     return ended
   }
@@ -73,7 +73,7 @@ export function createBackfiller({ store, leadership, pollMs, onStep }: Backfill
   }
 
   const carryOn = async (found: Backfill): Promise<void> => {
-    let backfill: Backfill | null = found
+    let backfill = await backfills.get(found.id)
     for (let left = MAX_STEPS; left > 0 && backfill?.state === 'running'; left--) {
       if (!(await step(backfill))) return
       backfill = await backfills.get(backfill.id)
@@ -83,7 +83,7 @@ export function createBackfiller({ store, leadership, pollMs, onStep }: Backfill
   /** Where the pass before ended, while there are more than one pass takes: many of one workspace do not hold up the others. */
   let last: string | undefined
   const nextPage = async (): Promise<Backfill[]> => {
-    const page = { state: 'running', limit: BATCH } as const
+    const page = { state: 'running', limit: BATCH, omitPayload: true } as const
     // The usual case, which an index answers; a list by ids reads those that ended too.
     const newest = await backfills.list(page)
     if (newest.length < BATCH) return newest

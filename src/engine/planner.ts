@@ -14,6 +14,8 @@ const MAX_RUNS = 500
 /** Schedules that are planned before other work has its turn; one that leaves something out weighs as much as many. */
 const MAX_WEIGHT = 2000
 const GUARDED_WEIGHT = 100
+/** Of each run and record in a plan: a catch-up of hundreds of runs takes as long as a thousand schedules. */
+const RECORD_WEIGHT = 4
 
 export interface PlannerOptions {
   readonly planning: PlanningStore
@@ -62,6 +64,7 @@ export function createPlanner({ planning, failovers, leadership, lookaheadMs, on
       }
       try {
         const decided = plan(schedule, window)
+        weight += RECORD_WEIGHT * (decided.runs.length + decided.nonRuns.length)
         if (!isIdle(decided, schedule)) plans.push(decided)
       } catch (error) {
         await setAside(schedule, error)

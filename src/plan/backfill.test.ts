@@ -49,6 +49,14 @@ describe('a step of a backfill', () => {
     expect(made.progress.open).toEqual(made.runs.map(({ id }) => id))
   })
 
+  it('makes no more runs at once than a quarter of a MiB of payloads, and one where a payload alone is more', () => {
+    const runsWith = (bytes: number): number => {
+      const backfill = started({ toAt: 90 * HOUR, concurrency: 50, payload: 'x'.repeat(bytes) })
+      return step({ backfill }).runs.length
+    }
+    expect([10, 65_000, 240_000].map(runsWith)).toEqual([50, 4, 1])
+  })
+
   it('makes runs as the schedule says, beside whatever else runs, and never for its pauses', () => {
     const [run] = step().runs
     expect(run).toMatchObject({

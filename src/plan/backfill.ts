@@ -9,6 +9,8 @@ import { occurrenceId } from './occurrence.ts'
 
 /** Occurrences that one step deals with. */
 export const STRETCH = 1000
+/** Payloads of the runs that one step makes, as JSON: to write more at once holds the process too long. */
+const STEP_BYTES = 256 * 1024
 /** Instants that an estimate names. */
 const NAMED = 100
 
@@ -85,6 +87,7 @@ export function nextStep(step: BackfillStep): { progress: BackfillProgress; runs
   const counted = countEnds(backfill, ended)
   const slots = slotsOf(schedule.timing, seedOf(schedule))
   const runs: BackfillRun[] = []
+  const most = Math.max(1, Math.floor(STEP_BYTES / JSON.stringify(backfill.payload ?? schedule.payload).length))
   let { kept, doneUntilAt } = backfill
   for (let n = 0; n < STRETCH && doneUntilAt < backfill.toAt; n++) {
     const at = slots.nextAt(doneUntilAt)
@@ -92,7 +95,7 @@ export function nextStep(step: BackfillStep): { progress: BackfillProgress; runs
     else if (isKept(slots, at, backfill.force ? NONE : taken)) {
       kept++
       doneUntilAt = at
-    } else if (counted.open.length + runs.length < backfill.concurrency) {
+    } else if (runs.length < most && counted.open.length + runs.length < backfill.concurrency) {
       runs.push(runOf(backfill, schedule, { at, slotStartAt: slots.prevAt(at) }))
       doneUntilAt = at
     } else break

@@ -7,6 +7,7 @@ import { dateOf } from '../schedule/instant.ts'
 import { scheduleName } from '../schedule-definition.ts'
 import type { Backfill, BackfillFilter } from '../store/contract/backfills.ts'
 import type { Store } from '../store/contract/store.ts'
+import { nextTurn } from '../time/in-steps.ts'
 import { type By, readBy } from './actor.ts'
 import type { Core } from './core.ts'
 import { waitForEnd } from './wait.ts'
@@ -97,17 +98,23 @@ export function createBackfills(core: Core): Backfills {
 
 /** Those that a filter of the store fits, as people see them. */
 export async function backfillViews(core: Core, filter: BackfillFilter): Promise<BackfillView[]> {
-  const found = await (await core.store()).backfills.list(filter)
-  return Promise.all(found.map((backfill) => viewIn(core, backfill)))
+  const found = await (await core.store()).backfills.list({ ...filter, omitPayload: true })
+  const views: BackfillView[] = []
+  // One after the other, and each in a turn of its own: the open runs of each may be a thousand.
+  for (const backfill of found) {
+    if (backfill.open.length > 0) await nextTurn()
+    views.push(await viewIn(core, backfill))
+  }
+  return views
 }
 
 const viewIn = async (core: Core, backfill: Backfill): Promise<BackfillView> =>
   viewOf(backfill, await statesOf(core, backfill))
 
 /** How the runs stand that were open when the last step was taken; one that is forgotten has ended, nobody knows how. */
-async function statesOf(core: Core, { open }: Backfill): Promise<Map<string, RunState>> {
-  const { history } = await core.store()
-  return new Map(await Promise.all(open.map(async (id) => [id, (await history.run(id))?.state ?? 'missed'] as const)))
+async function statesOf(core: Core, { open }: Backfill): Promise<ReadonlyMap<string, RunState>> {
+  const states = open.length === 0 ? null : await (await core.store()).history.states(open)
+  return new Map(open.map((id) => [id, states?.get(id) ?? 'missed']))
 }
 
 function viewOf(backfill: Backfill, states: ReadonlyMap<string, RunState>): BackfillView {

@@ -39,6 +39,8 @@ export interface BackfillFilter {
   /** Only ids from the first on, and before the other where there is one. */
   readonly ids?: { readonly from: string; readonly before?: string }
   readonly limit: number
+  /** Payloads are not read: null in what is answered. */
+  readonly omitPayload?: boolean
 }
 
 export interface BackfillStore {

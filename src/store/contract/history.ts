@@ -130,6 +130,8 @@ export const MAX_KINDS = 1000
 export interface HistoryStore {
   /** Live or finished. */
   run(id: string): Promise<Run | null>
+  /** How these runs stand, live or finished, without reading anything else of them; those that are not there are left out. */
+  states(ids: readonly string[]): Promise<ReadonlyMap<string, RunState>>
   /**
    * Live and finished together. Looks at a bounded number of rows, so that a page may be short or empty although there are
    * more: then `next` says where to go on; null when there is nothing more.

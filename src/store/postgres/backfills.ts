@@ -42,12 +42,12 @@ export function createBackfills(connection: Connection, wake: Wake, schema: stri
       const [row] = isId(id) ? await ask<Row>(get, [id]) : []
       return row ? backfillOf(row) : null
     },
-    async list({ scheduleId, workspace, state, ids, limit }) {
+    async list({ scheduleId, workspace, state, ids, limit, omitPayload = false }) {
       if (scheduleId !== undefined && !isId(scheduleId)) return []
       const filter = [scheduleId ?? null, workspace ?? null, state ?? null]
       const rows = await (ids === undefined
-        ? ask<Row>(list, [...filter, limit])
-        : ask<Row>(listBetween, [...filter, limit, ids.from, ids.before ?? null]))
+        ? ask<Row>(list, [...filter, limit, omitPayload])
+        : ask<Row>(listBetween, [...filter, limit, omitPayload, ids.from, ids.before ?? null]))
       return rows.map(backfillOf)
     },
     async advance(id, version, { progress, runs }) {
@@ -83,9 +83,14 @@ function backfillOf(row: Row): Backfill {
   return { ...rest, ...progress, ...instants, scheduleId: schedule_id, state }
 }
 
-const FIELDS = `b.id, b.schedule_id, b.workspace, b.key, b.by, ${msOf('b.from_at')} as from_at, ${msOf('b.to_at')} as to_at,
-  b.concurrency, b.force, b.payload, b.total, b.progress, b.state, ${msOf('b.created_at')} as created_at,
-  ${msOf('b.finished_at')} as finished_at, b.version`
+const fields = (
+  payload: string,
+): string => `b.id, b.schedule_id, b.workspace, b.key, b.by, ${msOf('b.from_at')} as from_at,
+  ${msOf('b.to_at')} as to_at, b.concurrency, b.force, ${payload}, b.total, b.progress, b.state,
+  ${msOf('b.created_at')} as created_at, ${msOf('b.finished_at')} as finished_at, b.version`
+const FIELDS = fields('b.payload')
+/** Whether without payloads is the fifth parameter. */
+const LISTED = fields(`case when not $5::boolean then b.payload end as payload`)
 
 const createStatement = (schema: string): Statement =>
   prepared(`
@@ -103,7 +108,7 @@ const ASKED_FOR = `($1::uuid is null or b.schedule_id = $1::uuid) and ($2::text 
 /** Planned for each question, as the filters ask for different indexes. */
 const listStatement = (schema: string): Statement =>
   unprepared(`
-select ${FIELDS} from ${schema}.backfills b
+select ${LISTED} from ${schema}.backfills b
 where ${ASKED_FOR}
 order by b.created_at desc, b.id desc
 limit $4::int`)
@@ -111,8 +116,8 @@ limit $4::int`)
 /** By the primary key. */
 const listBetweenStatement = (schema: string): Statement =>
   unprepared(`
-select ${FIELDS} from ${schema}.backfills b
-where ${ASKED_FOR} and b.id >= $5::uuid and ($6::uuid is null or b.id < $6::uuid)
+select ${LISTED} from ${schema}.backfills b
+where ${ASKED_FOR} and b.id >= $6::uuid and ($7::uuid is null or b.id < $7::uuid)
 order by b.id desc
 limit $4::int`)
 

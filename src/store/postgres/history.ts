@@ -1,5 +1,6 @@
 /** Reads for people in Postgres: single runs wherever they stand, the journal, and revisions; pages of runs are `find-runs.ts`, what became of occurrences is `ledger.ts`. */
 import type { Json } from '../../json.ts'
+import type { RunState } from '../../run/state.ts'
 import {
   type HistoryStore,
   type JournalEntry,
@@ -19,7 +20,7 @@ import { prepared, type Statement } from './statement.ts'
 import { unbounded, withinBytes } from './within-bytes.ts'
 
 export function createHistory(connection: Connection, schema: string): HistoryStore {
-  const run = runStatement(schema)
+  const [run, states] = [runStatement(schema), statesStatement(schema)]
   const [ofRun, ofSchedule] = [journalStatement(schema, 'run_id'), journalStatement(schema, 'schedule_id')]
   const revisions = revisionsStatement(schema)
   const [revisionsAfter, journalAfter] = [revisionPageStatement(schema), journalPageStatement(schema)]
@@ -35,6 +36,10 @@ export function createHistory(connection: Connection, schema: string): HistorySt
     async run(id) {
       const [row] = isId(id) ? await ask<RunRow>(run, [id]) : []
       return row ? runOf(row) : null
+    },
+    async states(ids) {
+      const rows = await ask<{ id: string; state: RunState }>(states, [`{${ids.filter(isId).join()}}`])
+      return new Map(rows.map(({ id, state }) => [id, state]))
     },
     async journal(of) {
       const [statement, id] = 'runId' in of ? [ofRun, of.runId] : [ofSchedule, of.scheduleId]
@@ -86,6 +91,12 @@ select ${liveFields('r')} from ${schema}.runs r where r.id = $1::uuid
 union all
 select ${finishedFields('h')} from ${schema}.history h where h.id = $1::uuid
 limit 1`)
+
+const statesStatement = (schema: string): Statement =>
+  prepared(`
+select r.id, r.state from ${schema}.runs r where r.id = any($1::text::uuid[])
+union all
+select h.id, h.state from ${schema}.history h where h.id = any($1::text::uuid[])`)
 
 const journalStatement = (schema: string, column: 'run_id' | 'schedule_id'): Statement =>
   prepared(`

@@ -9,8 +9,12 @@ import { textOf } from './rows.ts'
 import { play, type Step } from './steps.ts'
 import type { Wake } from './wake.ts'
 
-const COLUMNS = `id, schedule_id, workspace, key, by, from_at, to_at, concurrency, force, payload, total, progress, state,
-  created_at, finished_at, version`
+const columns = (
+  payload: string,
+): string => `id, schedule_id, workspace, key, by, from_at, to_at, concurrency, force, ${payload},
+  total, progress, state, created_at, finished_at, version`
+const COLUMNS = columns('payload')
+const WITHOUT_PAYLOAD = columns("'null' as payload")
 const INSERT = `
   insert into everytick_backfills (${COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, null, 1)`
 const GET = `select ${COLUMNS} from everytick_backfills where id = ?`
@@ -80,7 +84,7 @@ function insertOf(backfill: NewBackfill, now: number): Step {
 }
 
 export function backfillsOf(filter: BackfillFilter): { text: string; values: Value[] } {
-  const { scheduleId, workspace, state, ids, limit } = filter
+  const { scheduleId, workspace, state, ids, limit, omitPayload = false } = filter
   const asked: [condition: string, ...values: Value[]][] = []
   if (scheduleId !== undefined) asked.push(['schedule_id = ?', scheduleId])
   if (workspace !== undefined) asked.push(['workspace = ?', workspace])
@@ -90,7 +94,7 @@ export function backfillsOf(filter: BackfillFilter): { text: string; values: Val
   if (ids?.before !== undefined) asked.push(['id < ?', ids.before])
   const where = asked.length === 0 ? '' : `where ${asked.map(([condition]) => condition).join(' and ')}`
   const order = ids === undefined ? 'created_at desc, id desc' : 'id desc'
-  const text = `select ${COLUMNS} from everytick_backfills ${where} order by ${order} limit ?`
+  const text = `select ${omitPayload ? WITHOUT_PAYLOAD : COLUMNS} from everytick_backfills ${where} order by ${order} limit ?`
   return { text, values: [...asked.flatMap(([, ...values]) => values), limit] }
 }
 

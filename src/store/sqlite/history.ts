@@ -16,6 +16,9 @@ export const RUN = `
   select ${LIVE_RUN} from everytick_runs where id = ?
   union all select ${FINISHED_RUN} from everytick_history where id = ?
   limit 1`
+export const STATES = `
+  select id, state from everytick_runs where id in (select value from json_each(?))
+  union all select id, state from everytick_history where id in (select value from json_each(?))`
 const JOURNAL = `select id, at, kind, run_id, schedule_id, data from everytick_journal`
 
 const JOURNAL_KINDS = `
@@ -58,6 +61,11 @@ export function historyStore(connection: Connection): HistoryStore {
     async run(id) {
       const [row] = await connection.read(() => connection.all<RunRow>(RUN, id, id))
       return row === undefined ? null : runOf(row)
+    },
+    async states(ids) {
+      const text = JSON.stringify(ids)
+      const rows = await connection.read(() => connection.all<{ id: string; state: RunState }>(STATES, text, text))
+      return new Map(rows.map(({ id, state }) => [id, state]))
     },
     find,
     runs: (filter, page) => fullPage(find, filter, page),

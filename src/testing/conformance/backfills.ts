@@ -202,6 +202,19 @@ export const backfillsGroup: Group = (promise) => {
   )
 
   promise(
+    'lists without payloads where they are not asked for',
+    { kills: 'a filter is ignored' },
+    async ({ store }) => {
+      const { id } = await begun(store, { payload: { n: 1 } })
+      const one = async (filter: object) => (await store.backfills.list({ ...filter, limit: 1 }))[0]
+      const whole = await store.backfills.get(id)
+      expect(await one({})).toEqual(whole)
+      for (const filter of [{}, { ids: { from: id } }])
+        expect(await one({ ...filter, omitPayload: true })).toEqual({ ...whole, payload: null })
+    },
+  )
+
+  promise(
     'lists those of a range of ids and of a workspace, from the greatest id on',
     { kills: 'a range of ids is open' },
     async ({ store }) => {

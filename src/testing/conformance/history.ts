@@ -38,6 +38,20 @@ export const historyGroup: Group = (promise) => {
   })
 
   promise(
+    'tells how runs stand wherever they are, and leaves out those that are not there',
+    { kills: 'a missing run is made up' },
+    async ({ store }) => {
+      const ended = await running(store, { queue: 'q' })
+      await settled(store, ended, FAILED)
+      const live = await running(store, { queue: 'q' })
+      const waiting = await enqueued(store, { queue: 'q' })
+      const states = await store.history.states([live.id, newId(), 'nonsense', ended.id, waiting])
+      expect(Object.fromEntries(states)).toEqual({ [live.id]: 'running', [ended.id]: 'failed', [waiting]: 'pending' })
+      expect(await store.history.states([])).toEqual(new Map())
+    },
+  )
+
+  promise(
     'takes what cannot be an id for a run that is not there',
     { kills: 'a mistyped id is an error of the database' },
     async ({ store }) => {

@@ -779,8 +779,8 @@ export const MUTATIONS = [
     kills: 'a range of ids is open',
     file: `${folder}/backfills.ts`,
     in: 'listBetweenStatement',
-    find: '($6::uuid is null or b.id < $6::uuid)',
-    replace: '($6::uuid is null or b.id <= $6::uuid)',
+    find: '($7::uuid is null or b.id < $7::uuid)',
+    replace: '($7::uuid is null or b.id <= $7::uuid)',
   },
   {
     kills: 'a backfill is taken for the plan',
