@@ -1,4 +1,5 @@
 /** For every operation the requests that cost the server most among those that it accepts; how long they hold it is measured by `event-loop.test.ts`. */
+import { nextStep } from '../../src/plan/backfill.ts'
 import type { OPERATION_RULES } from '../../src/server/operation-rules.ts'
 import { CASES, failedRun, heldRun } from './cases.ts'
 import { ALMOST_NOTHING, HOSTILE } from './hostile-timings.ts'
@@ -21,6 +22,8 @@ export interface HostileStage {
   /** Ids of a schedule of each kind, in the workspace of each round. */
   readonly schedules: readonly Readonly<Record<string, string>>[]
   readonly runs: readonly string[]
+  /** One with as many open runs as there may be. */
+  readonly backfill: string
 }
 
 /** In a round of its own, so that no answer is one that was computed before. */
@@ -29,6 +32,8 @@ export type Worst = (hostile: HostileStage, round: number) => Promise<readonly S
 export const ROUNDS = 3
 /** The workspace with as many schedules as a page has. */
 const CROWD = 'crowd'
+/** With keys that are all worth comparing with a mistyped one. */
+const TYPOS = 'typos'
 export const workspaceOf = (round: number): string => `round-${round}`
 
 let count = 0
@@ -56,7 +61,7 @@ const manyFields = (names: number): object =>
   Object.fromEntries(Array.from({ length: names }, (_, i) => [`key-${i}`.padEnd(9, 'x'), 1]))
 /** A body as large as one may be, which fits no schema. */
 const LARGEST = { junk: 'x'.repeat(1_048_000) }
-const DEEPEST = { junk: Array.from({ length: 25_000 }, () => [[0]].flat()) }
+const DEEPEST = { junk: Array.from({ length: 24_900 }, () => [[0]].flat()) }
 
 const kinds = Object.keys(HOSTILE)
 /** Of which decades may be made good at once. */
@@ -84,6 +89,13 @@ const plain =
     ]
   }
 const refusedBodies = (path: string): Sent[] => [
+  { path, what: 'numbers', body: Array.from({ length: 500_000 }, () => 1), refused: 'BODY_INVALID' },
+  { path, what: 'empty lists', body: Array.from({ length: 340_000 }, () => []), refused: 'BODY_INVALID' },
+  { path, what: 'unknown fields', body: manyFields(18_000), refused: 'REQUEST_INVALID' },
+  {
+    ...{ path, what: 'entries', refused: 'REQUEST_INVALID' },
+    body: { any: manyValues(200_000), exclude: [], tags: [] },
+  },
   { path, what: 'largest', body: LARGEST, refused: 'REQUEST_INVALID' },
   { path, what: 'deepest', body: DEEPEST, refused: 'REQUEST_INVALID' },
 ]
@@ -115,8 +127,10 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
       const { key, ...definition } = wide(`put-${kind}-${round}`) as { key: string }
       return { path: `/schedules/by-key/default/${key}`, what: kind, body: { ...definition, ...timing(kind) } }
     }),
-  getScheduleByKey: (_, round) =>
-    kinds.map((kind) => ({ path: `/schedules/by-key/${workspaceOf(round)}/${longName(kind)}`, what: kind })),
+  getScheduleByKey: (_, round) => [
+    ...kinds.map((kind) => ({ path: `/schedules/by-key/${workspaceOf(round)}/${longName(kind)}`, what: kind })),
+    { path: `/schedules/by-key/${TYPOS}/${`z${round}`.padEnd(64, 'yx')}`, what: 'typo', refused: 'NOT_FOUND' },
+  ],
   getSchedule: (hostile, round) => bySchedule(hostile, round, () => ({ path: '' })),
   patchSchedule: (hostile, round) =>
     bySchedule(hostile, round, (kind) => ({ path: '', body: { ...timing(kind), tags: [fresh()] } })),
@@ -181,7 +195,7 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
   },
   overview: (_, round) => [{ path: '/overview' }, { path: `/overview?workspace=${workspaceOf(round)}`, what: 'bound' }],
   listAllBackfills: () => [{ path: '/backfills?limit=200' }],
-  getBackfill: plain('getBackfill'),
+  getBackfill: ({ backfill }) => [{ path: `/backfills/${backfill}` }],
   cancelBackfill: plain('cancelBackfill'),
   listQueues: plain('listQueues'),
   pauseQueue: () => [{ path: `/queues/${longName(fresh())}/pause`, body: { reason: 'r'.repeat(500) } }],
@@ -229,6 +243,17 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
       body: { schedules: [{ key: 'x', job: 'plain', ...ALMOST_NOTHING }] },
     },
     {
+      ...{ path: '/rehearse', what: 'wrong entries', refused: 'REQUEST_INVALID' },
+      body: {
+        schedules: Array.from({ length: 100 }, () => ({
+          tags: manyValues(250),
+          exclude: manyValues(500),
+          any: [5, 5],
+        })),
+      },
+    },
+    ...refusedBodies('/rehearse'),
+    {
       path: '/rehearse',
       what: 'payloads',
       body: { schedules: Array.from({ length: 3 }, () => ({ ...wide(fresh()), every: '1h' })) },
@@ -246,6 +271,12 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
         outages: Array.from({ length: 100 }, (_, i) => ({ from: daysAgo(-i / 100), to: daysAgo(-i / 100 - 0.005) })),
       },
     },
+    {
+      path: '/simulate',
+      what: 'plain',
+      body: { cron: '* * * * * *', overlap: 'allow', durations: '4h', to: daysAgo(-9) },
+    },
+    ...refusedBodies('/simulate'),
     { path: '/simulate', what: 'exclusions', body: { ...timing('needles'), to: daysAgo(-30) } },
   ],
   readForecast: (_, round) => [
@@ -332,5 +363,54 @@ export async function makeHostile(stage: Stage): Promise<HostileStage> {
     const body = { job: 'typed', workspace: workspaceOf(i % ROUNDS), payload: bulky(), delay: '1h' }
     runs.push((await stage.ask('POST', '/runs', { body })).body.id)
   }
-  return { stage, schedules, runs }
+  await stage.app.schedules.upsertMany(
+    Array.from({ length: 200 }, (_, i) => ({
+      ...{ key: `${i}`.padEnd(96, 'xy'), workspace: TYPOS, every: '1h', job: 'plain' as never },
+    })),
+  )
+  const { logs } = await stage.server.parts.core.store()
+  await logs.append(
+    Array.from({ length: 5000 }, (_, i) => ({
+      ...{
+        runId: runs[0]!,
+        attempt: 1,
+        seq: i + 1,
+        at: Date.now(),
+        level: 'info' as const,
+        message: 'said',
+        data: null,
+      },
+    })),
+  )
+  return { stage, schedules, runs, backfill: await makeBackfills(stage, schedules[0]!.dense!) }
+}
+
+/** Many with a large payload of their own, and the newest with a thousand open runs; answers its id. */
+async function makeBackfills(stage: Stage, scheduleId: string): Promise<string> {
+  const store = await stage.server.parts.core.store()
+  const schedule = (await store.schedules.byId(scheduleId))!
+  const { workspace, key } = schedule
+  const newBackfill = {
+    scheduleId,
+    workspace,
+    key,
+    by: 'test',
+    fromAt: 0,
+    toAt: 1e9,
+    concurrency: 1000,
+    force: false,
+    total: 1e6,
+  }
+  const { newId } = stage.server.parts.core
+  for (let i = 0; i < 50; i++) await store.backfills.create({ ...newBackfill, id: newId(), payload: bulky() as never })
+  const id = newId()
+  await store.backfills.create({ ...newBackfill, id, payload: { account: 'a'.repeat(8000) } })
+  const backfill = (await store.backfills.get(id))!
+  const { progress, runs } = nextStep({ backfill, schedule, ended: new Map(), taken: new Set(), now: 1e9 })
+  const many = Array.from({ length: 1000 }, (_, i) => ({
+    ...{ ...runs[0]!, id: newId(), slot: { scheduledAt: i * 1000, slotStartAt: null } },
+  }))
+  const open = many.map((run) => run.id)
+  await store.backfills.advance(id, backfill.version, { progress: { ...progress, open }, runs: many })
+  return id
 }
