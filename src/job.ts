@@ -13,7 +13,7 @@ import {
   readStoredName,
   refused,
 } from './options.ts'
-import { DEFAULT_RETRY, type RetryPolicy, retryOf, sayingRetry } from './run/retry.ts'
+import { DEFAULT_RETRY, type RetryPolicy } from './run/retry.ts'
 import type { RunPolicy } from './run/run.ts'
 import { DEFAULT_TIMEOUT_MS, NO_TIMEOUT } from './run/timeout.ts'
 import { type PayloadSchema, parsePayload } from './scheduler/payload.ts'
@@ -127,7 +127,7 @@ export interface ScheduledWork extends Omit<WorkOptions, 'concurrencyKey'> {
   readonly pauseOnFailure?: number
 }
 
-const DEFAULT_POLICY: RunPolicy = Object.freeze({ timeoutMs: DEFAULT_TIMEOUT_MS })
+const DEFAULT_POLICY: RunPolicy = Object.freeze({ retry: DEFAULT_RETRY, timeoutMs: DEFAULT_TIMEOUT_MS })
 
 /** What was said here, over what the job says, over the defaults. */
 export function readWork(options: ScheduledWork, of: string, job?: Work): Work {
@@ -138,12 +138,12 @@ export function readWork(options: ScheduledWork, of: string, job?: Work): Work {
   if (once && (retry?.attempts ?? 1) > 1) {
     throw refused(`${of}: at_most_once and ${retry!.attempts} attempts exclude each other`, 'leave out one of them')
   }
-  const asked = readRetry(retry ?? {}, of, above.delivery === undefined ? retryOf(above) : DEFAULT_RETRY)
+  const asked = readRetry(retry ?? {}, of, above.delivery === undefined ? above.retry : DEFAULT_RETRY)
   return {
     queue: queue === undefined ? (job?.queue ?? 'default') : readName(queue, `${of}: queue`),
     priority: priority === undefined ? (job?.priority ?? 5) : readInteger(priority, `${of}: priority`, [0, 9]),
     policy: Object.freeze({
-      ...sayingRetry(once ? Object.freeze({ ...asked, attempts: 1 }) : asked),
+      retry: once ? Object.freeze({ ...asked, attempts: 1 }) : asked,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(once ? { delivery: 'at_most_once' as const } : {}),
       ...(pauseOnFailure === undefined

@@ -250,7 +250,7 @@ describe('the files', () => {
       'plan/catchUp.ts',
       'plan/Run.ts',
     ]
-    const good = ['plan/catch-up.ts', 'store/sqlite/migrations/0001-start.ts', 'index.ts']
+    const good = ['plan/catch-up.ts', 'store/sqlite/migrations/0001-schema.ts', 'index.ts']
     expect(emptyNames(tree(Object.fromEntries([...bad, ...good].map((path) => [path, '']))))).toEqual(bad)
   })
 })

@@ -15,7 +15,7 @@ const SCHEMA = `
   create table bare.cursors (id uuid primary key, next_at timestamptz(3)) with (fillfactor = 80);
   create index on bare.cursors (next_at);`
 
-const POLICY = '{"timeoutMs":3600000}'
+const POLICY = '{"retry":{"attempts":3,"backoff":"exponential","baseMs":1000,"maxMs":3600000},"timeoutMs":3600000}'
 const INSERT = `
   insert into bare.runs
   select id, 'default', 'pending', 5, now(), now(), 'null', '${POLICY}', 0, 0, null, null from unnest($1::uuid[]) id`

@@ -14,7 +14,7 @@ const SCHEMA = `
   create table cursors (id text primary key, next_at integer) strict, without rowid;
   create index due on cursors (next_at);`
 
-const POLICY = '{"timeoutMs":3600000}'
+const POLICY = '{"retry":{"attempts":3,"backoff":"exponential","baseMs":1000,"maxMs":3600000},"timeoutMs":3600000}'
 const INSERT = `insert into runs values (?, 'default', 'pending', 5, ?, ?, 'null', '${POLICY}', 0, 0, null, null)`
 /** A statement for each would be two thirds of the cost. */
 const INSERT_MANY = `

@@ -3,7 +3,6 @@ import { EverytickError } from '../errors.ts'
 import type { Fact } from '../observe/fact.ts'
 import type { Logger, LogLevel } from '../observe/logger.ts'
 import { completionTokenOf } from '../run/completion-token.ts'
-import { retryOf } from '../run/retry.ts'
 import { parseDuration } from '../time/duration.ts'
 import type { CompletionKey } from './completion-key.ts'
 import type { Held } from './grants.ts'
@@ -78,7 +77,7 @@ export class RunContext implements JobContext {
     this.#run ??= {
       id: run.id,
       attempt: run.attempt,
-      maxAttempts: retryOf(run.policy).attempts,
+      maxAttempts: run.policy.retry.attempts,
       fence: run.fence,
       scheduledAt: dateOf(run.scheduledAt),
       dueAt: new Date(run.dueAt),

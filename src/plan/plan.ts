@@ -27,8 +27,6 @@ export interface DueSchedule {
   readonly pausedUntil: number | null
   /** Who paused it and why, for the record; empty when it is not paused. */
   readonly pauseDetail: string
-  /** Where the store found it; says something to the store alone, and may have changed since. */
-  readonly place?: string | undefined
 }
 
 export interface PlannedRun {
@@ -55,8 +53,6 @@ export interface Plan {
   readonly nonRuns: readonly NonRun[]
   /** Whether the schedule's pause ends with this plan. */
   readonly resumes: boolean
-  /** Of the schedule, as it was told; a plan without one holds as well. */
-  readonly place?: string | undefined
 }
 
 export interface PlanWindow {
@@ -112,7 +108,6 @@ export function plan(schedule: DueSchedule, window: PlanWindow): Plan {
     runs: walked.runs,
     nonRuns,
     resumes: false,
-    place: schedule.place,
   }
 }
 

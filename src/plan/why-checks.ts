@@ -1,5 +1,4 @@
 /** The checklist behind a verdict about one occurrence: each question with its answer, from stored facts alone; the verdict is `why.ts`. */
-import { retryOf } from '../run/retry.ts'
 import { segmentAt, timeZone } from '../schedule/time-zone.ts'
 import { offsetText } from '../schedule/wall-text.ts'
 import { elapsedText, instantText, nameOf, utcText, zonesOf } from './instant-words.ts'
@@ -160,7 +159,7 @@ function claimed({ run, now }: WhyFacts): Answer | null {
 function attempts({ run, journal }: WhyFacts): Answer | null {
   if (!run || run.attempt === 0) return null
   const trouble = journal.map(({ kind, at }) => `${kind} at ${utcText(at)}`).join(', ')
-  const text = `${run.attempt} of ${retryOf(run.policy).attempts}, ${run.state}${trouble === '' ? '' : `; ${trouble}`}`
+  const text = `${run.attempt} of ${run.policy.retry.attempts}, ${run.state}${trouble === '' ? '' : `; ${trouble}`}`
   const end = run.finishedAt === null ? '' : `, ended at ${utcText(run.finishedAt)}`
   return { ok: run.state === 'succeeded' ? true : run.state === 'failed' ? false : null, text: text + end }
 }

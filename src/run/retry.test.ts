@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_RETRY, type RetryPolicy, retryDelayMs, retryOf, sayingRetry } from './retry.ts'
+import { DEFAULT_RETRY, type RetryPolicy, retryDelayMs } from './retry.ts'
 
 const exponential: RetryPolicy = { attempts: 10, backoff: 'exponential', baseMs: 1000, maxMs: 60_000 }
 const fixed: RetryPolicy = { ...exponential, backoff: 'fixed' }
@@ -38,20 +38,4 @@ describe('the pause before the next attempt', () => {
       for (const roll of [0, 0.123456789, 0.5, ALMOST_ONE])
         expect(Number.isSafeInteger(retryDelayMs(unbounded, attempt, roll))).toBe(true)
   })
-})
-
-describe('what a policy says about retries', () => {
-  it('is nothing where it is the usual, and is read as the usual then', () => {
-    expect(sayingRetry({ ...DEFAULT_RETRY })).toEqual({})
-    expect(retryOf({})).toEqual({ attempts: 3, backoff: 'exponential', baseMs: 1000, maxMs: 3_600_000 })
-  })
-
-  it.each([{ attempts: 4 }, { backoff: 'fixed' }, { baseMs: 999 }, { maxMs: 1 }] as const)(
-    'is all of it where anything differs, and comes back as it was: %o',
-    (difference) => {
-      const retry = { ...DEFAULT_RETRY, ...difference }
-      expect(sayingRetry(retry)).toEqual({ retry })
-      expect(retryOf(sayingRetry(retry))).toEqual(retry)
-    },
-  )
 })

@@ -8,17 +8,8 @@ export interface RetryPolicy {
   readonly maxMs: number
 }
 
-/** Stored policies do not say it: what waits in a database today is retried like this by every later version. */
+/** Written out in every policy that is stored, so that a later default changes no run that exists. */
 export const DEFAULT_RETRY: RetryPolicy = { attempts: 3, backoff: 'exponential', baseMs: 1000, maxMs: 3_600_000 }
-
-/** What a policy says about retries, or leaves unsaid. */
-export const retryOf = ({ retry = DEFAULT_RETRY }: { readonly retry?: RetryPolicy }): RetryPolicy => retry
-
-/** As a policy says it: nothing where it is the usual. */
-export const sayingRetry = (retry: RetryPolicy): { readonly retry?: RetryPolicy } =>
-  FIELDS.every((field) => retry[field] === DEFAULT_RETRY[field]) ? {} : { retry }
-
-const FIELDS = Object.keys(DEFAULT_RETRY) as (keyof RetryPolicy)[]
 
 /**
  * The pause before the next attempt. Full jitter: anywhere between nothing and the exponential bound, so that attempts

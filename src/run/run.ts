@@ -12,10 +12,9 @@ export type Gate = 'open' | 'closed' | 'waiting'
 /** Why the run exists. */
 export type Trigger = 'schedule' | 'catch_up' | 'backfill' | 'enqueue' | 'manual'
 
-/** What was decided about a run before it started, kept with it so that any node can settle it. */
+/** What was decided about a run before it started, kept with it so that any node can settle it. What is absent limits nothing: no default fills it in later. */
 export interface RunPolicy {
-  /** Absent means the usual; `retryOf` tells. */
-  readonly retry?: RetryPolicy
+  readonly retry: RetryPolicy
   /** How long one attempt may take; absent means without end, as long as its lease is renewed. */
   readonly timeoutMs?: number
   /** Absent means at least once. `at_most_once`: one that began and did not end well is never begun again. */

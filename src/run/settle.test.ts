@@ -142,8 +142,7 @@ describe('the verdict on an attempt', () => {
   it.each([
     ['the first of three', { attempt: 1, policy }, false],
     ['the last of three', { attempt: 3, policy }, true],
-    ['the first of the usual number', { attempt: 1, policy: {} }, false],
-    ['the only one that may begin', { attempt: 1, policy: { delivery: 'at_most_once' } }, true],
+    ['the only one that may begin', { attempt: 1, policy: { ...policy, delivery: 'at_most_once' } }, true],
   ] as const)('knows whether %s is the last attempt', (_, attempted, isLast) => {
     expect(isLastAttempt(attempted)).toBe(isLast)
   })

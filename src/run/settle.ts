@@ -1,6 +1,6 @@
 /** Turns the outcome of an attempt into a verdict, purely; the store applies it only while the attempt's fence is current. */
 import type { Json } from '../json.ts'
-import { retryDelayMs, retryOf } from './retry.ts'
+import { retryDelayMs } from './retry.ts'
 import type { RunError, RunPolicy } from './run.ts'
 
 /** How an attempt ended, as its worker or the reaper saw it. */
@@ -87,7 +87,7 @@ export const RETURNED: Verdict = {
 
 /** Whether an attempt that is lost could not be followed by another: the store must know that it begins before it does. */
 export const isLastAttempt = ({ attempt, policy }: Pick<Attempted, 'attempt' | 'policy'>): boolean =>
-  policy.delivery === 'at_most_once' || attempt >= retryOf(policy).attempts
+  policy.delivery === 'at_most_once' || attempt >= policy.retry.attempts
 
 /** `roll` is a random number in [0, 1), for the jitter of the backoff. */
 export function settle(run: Attempted, outcome: Outcome, roll: number): Verdict {
@@ -176,7 +176,7 @@ interface How {
 
 function retryOrFail(run: Attempted, error: RunError, { reason, roll, delayMs }: How): Verdict {
   if (run.cancelRequested) return { kind: 'final', state: 'cancelled' }
-  const retry = retryOf(run.policy)
+  const retry = run.policy.retry
   if (run.attempt >= retry.attempts) return { kind: 'final', state: 'failed', error }
   return { kind: 'again', delayMs: delayMs ?? retryDelayMs(retry, run.attempt, roll), reason, counts: true, error }
 }

@@ -1,6 +1,5 @@
 /** Stands in for jobs that only other processes have, so that a process without code can keep schedules and make runs of them; it carries none of them out. */
 import { defineJob, type Job, type WorkOptions } from '../job.ts'
-import { retryOf } from '../run/retry.ts'
 import type { PayloadSchema } from './payload.ts'
 import type { StoredJob } from './published-jobs.ts'
 
@@ -32,7 +31,7 @@ const standIn = (name: string, work: WorkOptions): Job =>
 /** Documents of older versions have no policy: the defaults hold then. */
 function workOptions({ queue, priority, policy, concurrencyKey }: StoredJob): WorkOptions {
   if (!policy) return { queue, priority }
-  const { attempts, backoff, baseMs: base, maxMs: max } = retryOf(policy)
+  const { attempts, backoff, baseMs: base, maxMs: max } = policy.retry
   const once = policy.delivery === 'at_most_once'
   return {
     ...{ queue, priority, timeout: policy.timeoutMs ?? 'none' },

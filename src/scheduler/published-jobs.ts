@@ -1,7 +1,6 @@
 /** Tells other processes which jobs this one has and what of their payloads is secret, so that a server without the code keeps secrets too. */
 import type { Job } from '../job.ts'
 import type { Json } from '../json.ts'
-import { retryOf } from '../run/retry.ts'
 import type { RunPolicy } from '../run/run.ts'
 import { timeoutText } from '../run/timeout.ts'
 import type { Document } from '../store/contract/documents.ts'
@@ -33,7 +32,7 @@ export function publishedJob(job: Job): PublishedJob {
   const { name, queue, priority, policy, schema, redact } = job
   return {
     ...{ name, queue, priority, redact },
-    attempts: retryOf(policy).attempts,
+    attempts: policy.retry.attempts,
     timeout: timeoutText(policy),
     takesPayload: schema !== undefined,
     schema: schemaOf(job),

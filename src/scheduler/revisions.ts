@@ -1,7 +1,5 @@
 /** Shows how a schedule came to be as it is: who changed it, when, and what differs; nothing here changes anything. */
 import type { Json } from '../json.ts'
-import { retryOf } from '../run/retry.ts'
-import type { RunPolicy } from '../run/run.ts'
 import type { Revision } from '../store/contract/history.ts'
 
 export interface FieldChange {
@@ -18,17 +16,9 @@ export interface RevisionView extends Pick<Revision, 'kind' | 'revision' | 'by' 
   readonly changes: readonly FieldChange[]
 }
 
-export function revisionView({ kind, revision, by, at, ...stored }: Revision): RevisionView {
-  const [before, after] = [spelledOut(stored.before), spelledOut(stored.after)]
+export function revisionView({ kind, revision, by, at, before, after }: Revision): RevisionView {
   const changes = kind === 'removed' ? [] : differences(before, after, '')
   return { kind, revision, by, at: new Date(at), before, after, changes }
-}
-
-/** A definition with what its policy leaves unsaid, so that a change of it is told from what it was. */
-function spelledOut(stored: Json): Json {
-  if (!isObject(stored) || !isObject(stored.policy ?? null)) return stored
-  const policy = stored.policy as unknown as RunPolicy
-  return { ...stored, policy: { ...policy, retry: { ...retryOf(policy) } } }
 }
 
 /** Objects are compared field by field, anything else as a whole. */

@@ -1,7 +1,6 @@
 /** Shows a run to people: the row with its instants as Dates; reading and filtering rows is `runs.ts`. */
 import type { Delivery } from '../job.ts'
 import type { Json } from '../json.ts'
-import { retryOf } from '../run/retry.ts'
 import type { Gate, Overlap, Progress, Run, RunError, ScheduleRef, Trigger } from '../run/run.ts'
 import type { RunState } from '../run/state.ts'
 import { timeoutText } from '../run/timeout.ts'
@@ -80,7 +79,7 @@ export function runView(run: Run): RunView {
     finishedAt: dateOf(run.finishedAt),
     payload: run.payload,
     attempt: run.attempt,
-    maxAttempts: retryOf(run.policy).attempts,
+    maxAttempts: run.policy.retry.attempts,
     timeout: timeoutText(run.policy),
     fence: run.fence,
     workerId: run.workerId,

@@ -1,7 +1,6 @@
 /** Puts a stored definition back into the words of `schedule()`; what they mean is decided where they are read. */
 import type { Delivery } from '../job.ts'
 import type { Json } from '../json.ts'
-import { retryOf } from '../run/retry.ts'
 import type { Overlap } from '../run/run.ts'
 import { timeoutText } from '../run/timeout.ts'
 import type { Fold, Gap } from '../schedule/clock-change.ts'
@@ -64,7 +63,7 @@ export interface ScheduleWords extends RuleWords {
 export function scheduleWords(definition: ScheduleDefinition): ScheduleWords {
   const { timing, catchUp, firing } = definition
   const { delivery, pauseOnFailure } = definition.policy
-  const retry = retryOf(definition.policy)
+  const retry = definition.policy.retry
   return {
     ...(timing.kind === 'any' ? { any: timing.of.map(ruleWords) } : ruleWords(timing)),
     startAt: dateOf(timing.startAt ?? null),

@@ -1,5 +1,6 @@
 /** `everytick cleanup`, by the built program: counted first, never without being told to, and by the retention that the project has. */
 import { beforeAll, describe, expect, it } from 'vitest'
+import { DEFAULT_RETRY } from '../../src/run/retry.ts'
 import { coreOf } from '../../src/scheduler/core.ts'
 import { ensureBuilt } from '../built-package.ts'
 import { BACKENDS, openSite, type Site } from './deploying.ts'
@@ -9,7 +10,7 @@ beforeAll(ensureBuilt)
 /** A cancelled run, made with an idempotency key, both of now. */
 async function cancelled({ app }: Site): Promise<string> {
   const store = await coreOf(app).store()
-  const policy = {}
+  const policy = { retry: DEFAULT_RETRY }
   const id = coreOf(app).newId()
   await store.runs.enqueue([
     {

@@ -159,8 +159,8 @@ describe('behind the back of the store', () => {
   })
 
   it('a record that says too much is doubled, or unexplained', async () => {
-    const insert = `insert into everytick_non_runs (schedule_id, from_at, to_at, count, state, reason, recorded_at)
-      select id, {slot}, {slot}, COUNT, 'skipped', 'paused', {slot} from everytick_schedules`
+    const insert = `insert into everytick_non_runs (schedule_id, from_at, to_at, count, state, reason, recorded_at, detail)
+      select id, {slot}, {slot}, COUNT, 'skipped', 'paused', {slot}, '' from everytick_schedules`
     expect(await tampered(insert.replace('COUNT', '1'))).toMatchObject({ doubled: [slot], unexplainedCount: 0 })
     expect(await tampered(insert.replace('COUNT', '3'))).toMatchObject({ unexplained: [slot] })
   })

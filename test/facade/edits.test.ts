@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineJob, type ScheduleOptions, schedule } from '../../src/index.ts'
-import { retryOf } from '../../src/run/retry.ts'
 import { optionsOf } from '../../src/scheduler/schedule-edit.ts'
 import { createTestEverytick, startedIn, type TestEverytick } from '../../src/testing/test-everytick.ts'
 import { OPEN_PLACES } from './open-places.ts'
@@ -69,7 +68,7 @@ describe('an edit', () => {
     await t.app.schedules.edit('default', 'rich', { delivery: 'at_most_once' })
     expect((await stored(t, 'rich')).policy).toMatchObject({ delivery: 'at_most_once', retry: { attempts: 1 } })
     await t.app.schedules.edit('default', 'rich', { delivery: null })
-    expect(retryOf((await stored(t, 'rich')).policy)).toMatchObject({ attempts: 3 })
+    expect((await stored(t, 'rich')).policy.retry).toMatchObject({ attempts: 3 })
   })
 
   it('can be made where the job is not known, unless it is about the job', async () => {

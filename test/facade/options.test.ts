@@ -151,11 +151,17 @@ describe('a job', () => {
   const policy = (options: object): RunPolicy => (jobWith(options) as Job).policy
 
   it('that runs at most once says so in the policy of its runs, and has one attempt', () => {
-    expect(policy({})).toEqual({ timeoutMs: 3_600_000 })
-    expect(policy({ delivery: 'at_least_once' })).toEqual({ timeoutMs: 3_600_000 })
+    expect(policy({ delivery: 'at_least_once' })).toEqual(policy({}))
     const once = { retry: { ...DEFAULT_RETRY, attempts: 1 }, timeoutMs: 3_600_000, delivery: 'at_most_once' }
     expect(policy({ delivery: 'at_most_once' })).toEqual(once)
     expect(policy({ delivery: 'at_most_once', retry: { attempts: 1 } })).toEqual(once)
+  })
+
+  it('has the default policy written out in what is stored, so that a later default changes no run that exists', () => {
+    const retry = { attempts: 3, backoff: 'exponential', baseMs: 1000, maxMs: 3_600_000 }
+    expect(policy({})).toEqual({ retry, timeoutMs: 3_600_000 })
+    expect(policy({ retry: {} })).toEqual({ retry, timeoutMs: 3_600_000 })
+    expect(readWork({}, 'x', jobWith({}) as Job).policy).toEqual({ retry, timeoutMs: 3_600_000 })
   })
 
   it('is overruled by its schedule', () => {
@@ -165,7 +171,10 @@ describe('a job', () => {
       delivery: 'at_most_once',
       retry: { attempts: 1 },
     })
-    expect(readWork({ delivery: 'at_least_once' }, 'x', once).policy).toEqual({ timeoutMs: 3_600_000 })
+    expect(readWork({ delivery: 'at_least_once' }, 'x', once).policy).toEqual({
+      retry: DEFAULT_RETRY,
+      timeoutMs: 3_600_000,
+    })
     expect(readWork({ pauseOnFailure: 3 }, 'x', once).policy).toMatchObject({
       delivery: 'at_most_once',
       pauseOnFailure: 3,

@@ -1,6 +1,7 @@
 /** How long an attempt may take when nothing is said about it, and where that is said: by the job, the schedule or the caller, and always in the row. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { defineJob, schedule } from '../../src/index.ts'
+import { DEFAULT_RETRY } from '../../src/run/retry.ts'
 import { definitionOf, putOf } from '../../src/testing/conformance/samples.ts'
 import { createTestEverytick, type TestEverytick } from '../../src/testing/test-everytick.ts'
 
@@ -52,7 +53,7 @@ describe('an attempt about whose length nothing is said', () => {
 
   it('goes on without one where its row was written without one', async () => {
     await start()
-    const definition = definitionOf({ key: 'old', job: 'usual', policy: {} })
+    const definition = definitionOf({ key: 'old', job: 'usual', policy: { retry: DEFAULT_RETRY } })
     const at = await t.store.now()
     await t.store.schedules.put([putOf(definition, { nextAt: at + 60_000, watermarkAt: at })])
     expect(await t.app.schedules.get('default', 'old')).toMatchObject({ key: 'old' })

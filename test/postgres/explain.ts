@@ -30,6 +30,35 @@ export interface Question {
 export const explain = (client: pg.Client, question: Question): Promise<PlanNode[]> =>
   explained(client, question, { how: 'analyze, buffers' })
 
+/** Prepares a statement and has it planned for any values, as the server keeps it from then on. */
+export async function keepPlan(client: pg.Client, { name, text }: { name: string; text: string }): Promise<void> {
+  await client.query(`prepare ${name} as ${text}`)
+  const numbers = [...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number))
+  const given =
+    numbers.length > 0
+      ? `(${Array(Math.max(...numbers))
+          .fill('null')
+          .join(', ')})`
+      : ''
+  await client.query(`explain execute ${name}${given}`)
+}
+
+/** The same as `explain` for a statement whose plan was kept. */
+export async function explainKept(
+  client: pg.Client,
+  { name, values }: { name: string; values: readonly Value[] },
+): Promise<PlanNode[]> {
+  await client.query('begin')
+  try {
+    const { rows } = await client.query(
+      `explain (analyze, buffers, format json) execute ${name}${await givenText(client, values)}`,
+    )
+    return nodesOf(rows[0]['QUERY PLAN'][0].Plan)
+  } finally {
+    await client.query('rollback')
+  }
+}
+
 /** What the server's planner takes the statement to cost where every table has so many rows; runs nothing. */
 export async function foreseenCost(client: pg.Client, question: Question, rows: number): Promise<number> {
   const believe = `
@@ -49,14 +78,18 @@ async function explained(
   await client.query('begin')
   try {
     if (believe) await client.query(believe)
-    const literals: string[] = []
-    for (const value of values) literals.push(literal(Buffer.isBuffer(value) ? await listText(client, value) : value))
-    const given = values.length > 0 ? `(${literals.join(', ')})` : ''
+    const given = await givenText(client, values)
     const { rows } = await client.query(`explain (${how}, format json) execute explained${given}`)
     return nodesOf(rows[0]['QUERY PLAN'][0].Plan)
   } finally {
     await client.query('rollback; deallocate explained; reset plan_cache_mode')
   }
+}
+
+async function givenText(client: pg.Client, values: readonly Value[]): Promise<string> {
+  const literals: string[] = []
+  for (const value of values) literals.push(literal(Buffer.isBuffer(value) ? await listText(client, value) : value))
+  return values.length > 0 ? `(${literals.join(', ')})` : ''
 }
 
 const literal = (value: Exclude<Value, Buffer>): string =>

@@ -5,6 +5,7 @@ import { everybodyLeads } from '../../src/engine/leadership.ts'
 import { defineJob, schedule } from '../../src/index.ts'
 import type { Alert } from '../../src/observe/alert.ts'
 import { resolved } from '../../src/observe/alert.ts'
+import { DEFAULT_RETRY } from '../../src/run/retry.ts'
 import { createAlerter } from '../../src/server/alerting/alerter.ts'
 import { moveAlert, unresolved } from '../../src/server/alerting/alerts.ts'
 import type { Store } from '../../src/store/contract/store.ts'
@@ -166,7 +167,14 @@ describe.each(Object.entries(PLACES))('on %s', (_, opening) => {
   it('runs of a job that no worker has are told of', async () => {
     await start({ jobs: [quick] })
     const id = uuidGenerator(place.clock)()
-    const nothing = { payload: null, schedule: null, slot: null, lane: null, idempotencyKey: null, policy: {} }
+    const nothing = {
+      payload: null,
+      schedule: null,
+      slot: null,
+      lane: null,
+      idempotencyKey: null,
+      policy: { retry: DEFAULT_RETRY },
+    }
     const run = { workspace: 'default', job: 'typo', queue: 'default', trigger: 'enqueue', priority: 5 } as const
     await place.store.runs.enqueue([{ id, ...run, ...nothing, overlap: 'allow', due: { delayMs: 0 } }])
     await living(2 * MINUTE)

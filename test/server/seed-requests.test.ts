@@ -1,6 +1,7 @@
 /** The requests of the scheduler blueprint that this interface grew out of, on both stores: they work as they stand there. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { occurrenceId } from '../../src/plan/occurrence.ts'
+import { DEFAULT_RETRY } from '../../src/run/retry.ts'
 import { FIELD_ALIASES, STATUS_ALIASES } from '../../src/server/aliases.ts'
 import { readText } from '../built-package.ts'
 import { openStage, STORES, type Stage } from './stage.ts'
@@ -245,7 +246,14 @@ describe.each(STORES)('on %s', (store) => {
       await store.runs.enqueue([
         {
           ...{ id: occurrenceId(schedule.id, firstAt + minute * MINUTE), workspace, job: 'plain', queue: 'default' },
-          ...{ trigger: 'backfill', priority: 5, payload: null, policy: {}, lane: null, overlap: 'allow' },
+          ...{
+            trigger: 'backfill',
+            priority: 5,
+            payload: null,
+            policy: { retry: DEFAULT_RETRY },
+            lane: null,
+            overlap: 'allow',
+          },
           ...{
             schedule: { id: schedule.id, key: schedule.key, revision: 1 },
             idempotencyKey: null,

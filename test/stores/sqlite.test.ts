@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import { openSqlite, type SqliteStore } from '../../src/sqlite.ts'
 import { openDatabase, type Value } from '../../src/store/sqlite/driver.ts'
 import { type HeldStore, type OpenTransaction, type StoreHarness, storeConformance } from '../../src/testing.ts'
@@ -47,6 +47,14 @@ const harness: StoreHarness<SqliteStore> = {
       rows: database.prepare(text).all(...(values as Value[])),
     })
     return { tx: { query }, commit: () => end('commit'), rollback: () => end('rollback') }
+  },
+  async alter(store, { table, id, set }) {
+    const database = await openDatabase(opened.get(store)!.path)
+    try {
+      expect(database.prepare(`update everytick_${table} set ${set} where id = ?`).run(id).changes).toBe(1)
+    } finally {
+      database.close()
+    }
   },
   hold: (store): Promise<HeldStore> => heldSqlite(opened.get(store)!),
   absent: { parallel: 'SQLite lets in one writer at a time, so that a claim waits for any write under way' },

@@ -148,7 +148,7 @@ describe('while somebody holds an old snapshot, and cursors have moved on very o
       statementTimeoutMs: 10_000,
       name: 'test',
     })
-    look = dueOn(connection, '"everytick"', { elapsed: () => elapsed })
+    look = dueOn(connection, '"everytick"', { clock: { elapsed: () => elapsed } })
     return async () => {
       await holder.end()
       await connection.close()

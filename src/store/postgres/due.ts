@@ -9,6 +9,7 @@ import { interned } from '../interned.ts'
 import { uuids } from './bytes.ts'
 import type { Connection } from './connection.ts'
 import { createRest, entriesRead } from './rest.ts'
+import { createRowAddresses, type RowAddresses } from './row-addresses.ts'
 import { instantAt, msOf, spanOf } from './rows.ts'
 import { prepared, type Statement } from './statement.ts'
 
@@ -28,8 +29,14 @@ type DueRow = readonly [
   watermarkAt: number,
   made: number,
   pause: Pause | null,
-  place: string,
+  address: string,
 ]
+
+export interface DueOptions {
+  /** Told where each schedule is that was found. */
+  readonly addresses?: RowAddresses
+  readonly clock?: Pick<Clock, 'elapsed'>
+}
 
 /** Pages that a crowd is made up of: the more, the closer its neighbours. Few seconds of planning; what becomes urgent meanwhile comes first. */
 const CROWD_PAGES = 64
@@ -44,8 +51,12 @@ const URGENT_MS = 2000
 export function dueOn(
   connection: Connection,
   schema: string,
-  clock: Pick<Clock, 'elapsed'> = systemClock,
+  { addresses = createRowAddresses(), clock = systemClock }: DueOptions = {},
 ): PlanningStore['due'] {
+  const dueOf = (row: DueRow): DueSchedule => {
+    addresses.note(row[3]!, row[14])
+    return scheduleOf(row)
+  }
   const [near, nearExcept] = [dueStatement(schema), dueStatement(schema, EXCEPT)]
   const [crowdOf, pageOf] = [crowdStatement(schema), pageStatement(schema)]
   const [nearInShard, crowdInShard] = [dueInShardStatement(schema), crowdInShardStatement(schema)]
@@ -123,7 +134,7 @@ interface Ahead {
   readonly pages: string[]
 }
 
-function dueOf(row: DueRow): DueSchedule {
+function scheduleOf(row: DueRow): DueSchedule {
   const pause = row[13]
   return {
     id: row[3]!,
@@ -138,7 +149,6 @@ function dueOf(row: DueRow): DueSchedule {
     made: row[12],
     pausedUntil: pause?.until ?? null,
     pauseDetail: pause ? pauseDetail(pause) : '',
-    place: row[14],
   }
 }
 
@@ -158,7 +168,7 @@ select ${msOf('clock.now')} as now, ${msOf(`(${cursor})`)} as cursor,
   (select ${entriesRead(`${schema}.cursors_due`)} - (select read from clock) from (select count(*) from near) all_of_it)::float8 as read,
   s.id, s.workspace, s.key, near.revision, s.timing::text as timing, s.catch_up::text as catch_up,
   s.firing::text as firing, ${msOf('near.next_at')} as next_at, ${msOf('near.watermark_at')} as watermark_at, near.made, s.pause,
-  near.place::text || s.place::text as place
+  near.place::text || s.place::text as address
 from clock
 left join (near cross join lateral (
   select ctid as place, id, workspace, key, timing, catch_up, firing, pause

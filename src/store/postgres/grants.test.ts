@@ -153,7 +153,7 @@ describe('a grant', () => {
     await claim(3)
     await client.query(`update everytick.runs set state = 'pending', fence = 7, attempt = 2, worker_id = null,
       lease_until = null, started_at = null, progress = '{"fraction":0.5}' where id = '${other.id}'`)
-    await client.query(`update everytick.runs set state = 'pending', worker_id = null, cancel_requested = true
+    await client.query(`update everytick.runs set state = 'pending', worker_id = null, lease_until = null, cancel_requested = true
       where id = '${own.id}'`)
     const told = new Map((await claim(3)).map((run) => [run.id, run]))
     expect(told.get(other.id)).toMatchObject({
@@ -245,7 +245,6 @@ describe('upkeep', () => {
     const [lost, held] = await claim(2)
     await client.query('delete from everytick.leases')
     await client.query(`update everytick.runs set lease_until = now() - interval '2 minutes' where id = '${lost!.id}'`)
-    await client.query(`update everytick.runs set kept = true where state = 'pending'`)
     expect(await store.claims.expired(10)).toEqual([])
     await store.upkeep.tidy(RETENTION)
     expect((await store.claims.expired(10)).map(({ id }) => id)).toEqual([lost!.id])

@@ -1,9 +1,10 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createDatabase, type Database } from '../../../test/postgres/launcher.ts'
-import { RUN_STATES, type RunState } from '../../run/state.ts'
-import { migrationSql, quotedSchema } from './migrate.ts'
-import { CORE } from './migrations/0001-core.ts'
+import { RUN_STATES } from '../../run/state.ts'
+import { connect } from './connection.ts'
+import { MIGRATIONS, migrate, migrationSql, quotedSchema } from './migrate.ts'
+import { SCHEMA } from './migrations/0001-schema.ts'
 import { openPostgres, type PostgresOptions } from './store.ts'
 
 let database: Database
@@ -20,8 +21,6 @@ afterAll(async () => {
   await database.drop()
 })
 
-const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
-
 const opened = (schema: string, options: Partial<PostgresOptions> = {}) =>
   openPostgres({ url: database.url, schema, ...options })
 
@@ -30,22 +29,7 @@ describe('migrating', () => {
     const stores = await Promise.all(Array.from({ length: 6 }, () => opened('together')))
     for (const store of stores) expect(await store.schedules.list({ limit: 1 })).toEqual([])
     const { rows } = await client.query('select version, name from together.migrations order by version')
-    expect(rows).toEqual([
-      { version: 1, name: 'core' },
-      { version: 2, name: 'policies' },
-      { version: 3, name: 'grants' },
-      { version: 4, name: 'history' },
-      { version: 5, name: 'documents' },
-      { version: 6, name: 'reading' },
-      { version: 7, name: 'lists' },
-      { version: 8, name: 'room' },
-      { version: 9, name: 'claims' },
-      { version: 10, name: 'non-run-lists' },
-      { version: 11, name: 'ended-schedules' },
-      { version: 12, name: 'monitoring' },
-      { version: 13, name: 'deleted-runs' },
-      { version: 14, name: 'quotas' },
-    ])
+    expect(rows).toEqual([{ version: 1, name: 'schema' }])
     await Promise.all(stores.map((store) => store.close()))
   })
 
@@ -87,48 +71,47 @@ describe('migrating', () => {
   })
 })
 
-describe('a database of the first schema', () => {
-  /** A row in every table, as the first version would have written it. */
-  const FILLED = `
-    insert into old.schedules values ('${uuid(1)}', 'default', 'sync', 3, '{"kind":"interval","everyMs":60000,"anchorAt":0}',
-      'sync-crm', 'default', '7', 5, '{"retry":{"attempts":1,"backoff":"fixed","baseMs":1,"maxMs":1}}',
-      '{"catchUp":"latest","windowMs":1000,"limit":1}', '', '[]', '{}', 'api', now() - interval '1 day', now(), null, null);
-    insert into old.cursors values ('${uuid(1)}', now() + interval '1 hour', now(), now(), 3);
-    insert into old.runs
-    select ('00000000-0000-4000-8000-00000000001' || n)::uuid, 'default', 'sync-crm', 'default', s.state, 'schedule', 5, '${uuid(1)}',
-      'sync', 3, at, null, at, at, '7', '{}', s.fence, s.fence, s.worker, s.until, s.until, false, null, null, null
-    from (values (1, 'pending', 0, null, null), (2, 'running', 1, 'w1', now())) as s (n, state, fence, worker, until),
-      lateral (select date_trunc('second', now()) - n * interval '1 minute' as at) instant;
-    insert into old.history select h.* from old.runs r, jsonb_populate_record(null::old.history,
-      to_jsonb(r) || jsonb_build_object('state', 'succeeded', 'finished_at', now(), 'result', 1)) h;
-    insert into old.journal (at, kind, run_id, data) values (now(), 'retry', '${uuid(1)}', '{}');
-    insert into old.non_runs values ('${uuid(1)}', now(), now(), 1, 'missed', 'window', now());
-    insert into old.idempotency values ('default', 'once', '${uuid(1)}', now());
-    insert into old.locks values ('planner', 'a', 1, now());
-    insert into old.workers values ('w1', '{}', now(), now());`
+describe('a database of an older schema', () => {
+  const later = [...MIGRATIONS, { version: 2, name: 'later', sql: 'create table {schema}.later ();' }]
 
-  const firstOnly = (schema: string): string => `${migrationSql({ schema }).split('-- 2:')[0]} commit;`
+  /** As a later version of the store would, which needs one migration more. */
+  async function migrateLater(schema: string, isAllowed: boolean): Promise<void> {
+    const options = { urls: [database.url], max: 1, prepare: false, statementTimeoutMs: 30_000, name: 'test' } as const
+    const connection = connect(options)
+    const named = { name: 'the database', address: 'postgres://app@db' }
+    try {
+      await migrate(connection, { ...named, schema: `"${schema}"`, migrate: isAllowed }, later)
+    } finally {
+      await connection.close()
+    }
+  }
+  const tablesOf = async (schema: string): Promise<string[]> => {
+    const all = `select relname from pg_class where relnamespace = $1::regnamespace and relkind = 'r' order by relname`
+    return (await client.query<{ relname: string }>(all, [schema])).rows.map(({ relname }) => relname)
+  }
 
-  it('keeps every row, and what was planned goes on', async () => {
-    await client.query(firstOnly('old'))
-    await client.query(FILLED)
-    const store = await opened('old')
-    const schedule = (await store.schedules.get('default', 'sync'))!
-    expect(schedule).toMatchObject({ revision: 3, made: 0, createdBy: 'api', updatedBy: 'api' })
-    expect(schedule).toMatchObject({ sinceAt: schedule.createdAt, firing: { overlap: 'skip', concurrencyKey: null } })
-    const runs = await store.history.runs({}, { limit: 10 })
-    expect(runs.map(({ state }) => state).sort()).toEqual(['pending', 'running', 'succeeded', 'succeeded'])
-    for (const run of runs) expect(run).toMatchObject({ lane: null, overlap: 'allow', gate: 'open' })
-    expect(await store.history.nonRuns(uuid(1))).toMatchObject([{ reason: 'window', detail: '', count: 1 }])
-    expect(await store.schedules.pause('default', 'sync', { reason: '', by: 'ana', until: null })).toBe(true)
-    expect(await store.history.revisions(uuid(1))).toMatchObject([{ kind: 'paused', by: 'ana' }])
+  it('is brought up to date by what it lacks, with every row that was there', async () => {
+    const store = await opened('older')
+    await store.workers.beat({ id: 'w1', host: 'h', pid: 1, roles: [], queues: {}, tzdata: '', busy: 0 })
+    const before = await tablesOf('older')
+    await Promise.all([migrateLater('older', true), migrateLater('older', true)])
+    expect(await tablesOf('older')).toEqual([...before, 'later'].sort())
+    expect(await store.workers.list()).toHaveLength(1)
+    const { rows } = await client.query('select version, name from older.migrations order by version')
+    expect(rows).toEqual(later.map(({ version, name }) => ({ version, name })))
     await store.close()
   })
 
-  it('is brought up to date by the SQL of what it lacks', async () => {
-    await client.query(firstOnly('older'))
-    await client.query(migrationSql({ schema: 'older', from: 1 }))
-    await (await opened('older', { migrate: false })).close()
+  it('is refused and left as it is where migrating is switched off, with the command that does it', async () => {
+    await (await opened('left')).close()
+    const before = await tablesOf('left')
+    const refusal = {
+      code: 'SCHEMA_OUTDATED',
+      message: 'the database lacks migration 2 (later)',
+      hint: 'run: everytick migrate --db postgres://app@db',
+    }
+    await expect(migrateLater('left', false)).rejects.toMatchObject(refusal)
+    expect(await tablesOf('left')).toEqual(before)
   })
 })
 
@@ -150,10 +133,13 @@ describe('the name of a schema', () => {
 
 describe('the tables', () => {
   it('hold exactly the states that the state machine knows', () => {
-    const [live, finished] = [...CORE.matchAll(/check \(state in \(([^)]*)\)\)/g)].map((match) =>
-      match[1]!.split(', ').map((name) => name.replaceAll("'", '') as RunState),
-    )
-    expect(live!.toSorted()).toEqual(['pending', 'running'])
-    expect([...live!, ...finished!].sort()).toEqual(RUN_STATES.toSorted())
+    const statesIn = (table: string): string[] => {
+      const [made] = new RegExp(`create table \\{schema\\}\\.${table} \\([\\s\\S]*?\\n\\)`).exec(SCHEMA)!
+      const [, states] = /state in \(([^)]*)\)/.exec(made) ?? /(case state[^;]*?)else/.exec(made)!
+      return [...states!.matchAll(/(?:^|when |, )'(\w+)'/g)].map(([, name]) => name!)
+    }
+    expect(statesIn('runs')).toEqual(['pending', 'running'])
+    expect(statesIn('history')).toEqual(['succeeded', 'failed', 'cancelled'])
+    expect(['runs', 'history', 'non_runs'].flatMap(statesIn)).toEqual(RUN_STATES)
   })
 })

@@ -2,47 +2,20 @@
 import { EverytickError } from '../../errors.ts'
 import { type Migration, type NamedDatabase, pending, refuseOutdated } from '../migrate.ts'
 import type { Connection } from './connection.ts'
-import { CORE } from './migrations/0001-core.ts'
-import { POLICIES } from './migrations/0002-policies.ts'
-import { GRANTS } from './migrations/0003-grants.ts'
-import { HISTORY } from './migrations/0004-history.ts'
-import { DOCUMENTS } from './migrations/0005-documents.ts'
-import { READING } from './migrations/0006-reading.ts'
-import { LISTS } from './migrations/0007-lists.ts'
-import { ROOM } from './migrations/0008-room.ts'
-import { CLAIMS } from './migrations/0009-claims.ts'
-import { NON_RUN_LISTS } from './migrations/0010-non-run-lists.ts'
-import { ENDED_SCHEDULES } from './migrations/0011-ended-schedules.ts'
-import { MONITORING } from './migrations/0012-monitoring.ts'
-import { DELETED_RUNS } from './migrations/0013-deleted-runs.ts'
-import { QUOTAS } from './migrations/0014-quotas.ts'
+import { SCHEMA } from './migrations/0001-schema.ts'
 import { type Ask, patient, unprepared } from './statement.ts'
 
-export const MIGRATIONS = [
-  { version: 1, name: 'core', sql: CORE },
-  { version: 2, name: 'policies', sql: POLICIES },
-  { version: 3, name: 'grants', sql: GRANTS },
-  { version: 4, name: 'history', sql: HISTORY },
-  { version: 5, name: 'documents', sql: DOCUMENTS },
-  { version: 6, name: 'reading', sql: READING },
-  { version: 7, name: 'lists', sql: LISTS },
-  { version: 8, name: 'room', sql: ROOM },
-  { version: 9, name: 'claims', sql: CLAIMS },
-  { version: 10, name: 'non-run-lists', sql: NON_RUN_LISTS },
-  { version: 11, name: 'ended-schedules', sql: ENDED_SCHEDULES },
-  { version: 12, name: 'monitoring', sql: MONITORING },
-  { version: 13, name: 'deleted-runs', sql: DELETED_RUNS },
-  { version: 14, name: 'quotas', sql: QUOTAS },
-] as const satisfies readonly Migration[]
+/** In order; a new one is appended, and none that was released is ever edited. */
+export const MIGRATIONS: readonly Migration[] = [{ version: 1, name: 'schema', sql: SCHEMA }]
 
 export const NEWEST_VERSION: number = MIGRATIONS.at(-1)!.version
 
 /** Lower case, so that it is the same name with and without quotes; short, so that names made from it still fit. */
-const SCHEMA = /^[a-z_][a-z0-9_]{0,39}$/
+const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,39}$/
 
 /** The name of a schema as SQL, refused unless it can be nothing else. */
 export function quotedSchema(schema: string): string {
-  if (SCHEMA.test(schema) && !schema.startsWith('pg_')) return `"${schema}"`
+  if (SCHEMA_NAME.test(schema) && !schema.startsWith('pg_')) return `"${schema}"`
   throw new EverytickError('OPTION_INVALID', `${JSON.stringify(schema)} cannot be the name of the schema`, {
     hint: 'use up to 40 lower-case letters, digits and underscores, beginning with a letter, and not with pg_',
   })
@@ -54,17 +27,21 @@ export interface MigrateOptions extends NamedDatabase {
   readonly migrate: boolean
 }
 
-export async function migrate(connection: Connection, options: MigrateOptions): Promise<void> {
+export async function migrate(
+  connection: Connection,
+  options: MigrateOptions,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<void> {
   const { schema, migrate } = options
   const current = await versionOf(connection.api.ask, schema)
-  const missing = pending(MIGRATIONS, current)
+  const missing = pending(migrations, current)
   if (missing.length === 0) return
   if (!migrate) refuseOutdated(options, current, missing)
   await connection.api.transact(async (ask) => {
     // Held to the end of the transaction: a lock of the session would not survive a pooler between us and the server.
     await ask(patient('select pg_advisory_xact_lock(hashtextextended($1, 20))'), [`everytick migrate ${schema}`])
     const current = await versionOf(ask, schema)
-    for (const step of pending(MIGRATIONS, current)) await ask(patient(stepSql(step, schema)), [])
+    for (const step of pending(migrations, current)) await ask(patient(stepSql(step, schema)), [])
   })
 }
 

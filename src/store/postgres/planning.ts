@@ -4,16 +4,18 @@ import type { PlanningStore } from '../contract/planning.ts'
 import type { Connection } from './connection.ts'
 import { dueOn } from './due.ts'
 import { createRecord } from './record.ts'
+import { createRowAddresses } from './row-addresses.ts'
 import { instantAt, msOf } from './rows.ts'
 import { prepared, type Statement, within } from './statement.ts'
 import type { Wake } from './wake.ts'
 
 export function createPlanning(connection: Connection, wake: Wake, schema: string): PlanningStore {
-  const [record, quarantine] = [createRecord(connection, schema), quarantineStatement(schema)]
+  const addresses = createRowAddresses()
+  const [record, quarantine] = [createRecord(connection, schema, addresses), quarantineStatement(schema)]
   return {
     // One connection reads or writes while the other writes; more would be in the way of claims and settlements.
     recordsAtOnce: 3,
-    due: dueOn(connection, schema),
+    due: dueOn(connection, schema, { addresses }),
     async record(plans, tx) {
       if (plans.length === 0) return []
       const { answers, queues } = await record(plans, tx)

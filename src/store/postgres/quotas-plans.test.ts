@@ -23,8 +23,8 @@ const FILL = `
     cancel_requested)
   select ${ID}, ${WHOSE}, 'j', 'q' || n % 10, 'pending', 'enqueue', 5, now(), now(), '{}', '{}', 0, 0, false from generate_series(1, ${ROWS}) n;
   insert into everytick.schedules (id, workspace, key, revision, timing, job, queue, payload, priority, policy, catch_up, description,
-    tags, metadata, source, created_at, updated_at, firing, since_at)
-  select ${ID}, ${WHOSE}, n::text, 1, '{}', 'j', 'q' || n % 10, '{}', 5, '{}', '{}', '', '[]', '{}', 'api', now(), now(), '{}', now()
+    tags, metadata, source, created_at, updated_at, firing, created_by, updated_by, since_at)
+  select ${ID}, ${WHOSE}, n::text, 1, '{}', 'j', 'q' || n % 10, '{}', 5, '{}', '{}', '', '[]', '{}', 'api', now(), now(), '{}', 'api', 'api', now()
   from generate_series(1, ${ROWS}) n;
   insert into everytick.tags select 't' || n % 10, ${WHOSE}, n::text from generate_series(1, ${ROWS}) n;
   insert into everytick.documents

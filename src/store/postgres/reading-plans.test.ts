@@ -55,8 +55,8 @@ beforeAll(async () => {
     cross join lateral (select date_trunc('day', now(), 'UTC') + s.n * interval '2 seconds' as at) t
     where s.n <= ${ENDS} order by s.n`)
   await client.query(`
-    insert into everytick.non_runs (schedule_id, from_at, to_at, count, state, reason, recorded_at)
-    select schedule_id, finished_at, finished_at, 1, 'skipped', 'overlap', finished_at from everytick.history`)
+    insert into everytick.non_runs (schedule_id, from_at, to_at, count, state, reason, detail, recorded_at)
+    select schedule_id, finished_at, finished_at, 1, 'skipped', 'overlap', '', finished_at from everytick.history`)
   await client.query(`
     insert into everytick.runs (id, workspace, job, queue, state, trigger, priority, due_at, created_at, payload, policy, attempt,
       fence, cancel_requested)
@@ -171,8 +171,8 @@ describe('what happened', () => {
   it('is told of what became no run by looks of a bounded number of rows, in their order', async () => {
     const { rows } = await client.query(`
       with made as (
-        insert into everytick.non_runs (schedule_id, from_at, to_at, count, state, reason, recorded_at)
-        select id, now() - n * interval '1 second', now() - n * interval '1 second', 1, 'skipped', 'paused', now()
+        insert into everytick.non_runs (schedule_id, from_at, to_at, count, state, reason, detail, recorded_at)
+        select id, now() - n * interval '1 second', now() - n * interval '1 second', 1, 'skipped', 'paused', '', now()
         from (select id, row_number() over () as at from everytick.schedules) s cross join generate_series(1, 40) n
         where s.at <= 1000
         returning schedule_id)

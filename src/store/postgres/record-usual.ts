@@ -1,6 +1,7 @@
 /** Writes plans of the usual kind in the shortest way; what is not of that kind, or did not go as usual, is left to `record.ts`. */
 import type { Plan } from '../../plan/plan.ts'
 import { instants, integers, places, uuids, words } from './bytes.ts'
+import type { RowAddresses } from './row-addresses.ts'
 import { mayOpen } from './rows.ts'
 import { inTurn } from './sharing.ts'
 import { prepared, type Statement, type Value } from './statement.ts'
@@ -28,7 +29,7 @@ const LISTS = Object.values(USUAL)
   .map((type, i) => `(select $${i + 1}::${type}[])`)
   .join(', ')
 
-export function usualValues(plans: readonly Plan[]): Value[] {
+export function usualValues(plans: readonly Plan[], addresses: Pick<RowAddresses, 'take'>): Value[] {
   const runs = plans.map((plan) => plan.runs[0]!)
   return [
     uuids(plans.map(({ scheduleId }) => scheduleId)),
@@ -40,7 +41,7 @@ export function usualValues(plans: readonly Plan[]): Value[] {
     instants(runs.map(({ slotStartAt }) => slotStartAt)),
     instants(runs.map(({ dueAt }) => dueAt)),
     words(runs.map(({ overlap }) => overlap)),
-    ...places(plans.map(({ place }) => place)),
+    ...places(plans.map(({ scheduleId }) => addresses.take(scheduleId))),
     plans.length,
   ]
 }

@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts'
 import { isBusy, isTaken } from './failure.ts'
 import { PATIENCE_MS, type RecordRow, recordStatement, recordValues } from './record-statement.ts'
 import { isUsual, type UsualRow, usualStatement, usualValues } from './record-usual.ts'
+import type { RowAddresses } from './row-addresses.ts'
 import { unprepared, within } from './statement.ts'
 
 export interface Recorded {
@@ -15,7 +16,7 @@ export interface Recorded {
 
 export type Record = (plans: readonly Plan[], tx?: Executor) => Promise<Recorded>
 
-export function createRecord(connection: Connection, schema: string): Record {
+export function createRecord(connection: Connection, schema: string, addresses: Pick<RowAddresses, 'take'>): Record {
   const [atOnce, patiently] = [recordStatement(schema, 'skip locked'), recordStatement(schema, '')]
   const usual = usualStatement(schema, PATIENCE_MS)
   const patience = unprepared(`select set_config('lock_timeout', '${PATIENCE_MS}ms', true)`)
@@ -24,7 +25,9 @@ export function createRecord(connection: Connection, schema: string): Record {
   const usually = async (plans: readonly Plan[], queues: Set<string>): Promise<number[]> => {
     const given = plans.filter(isUsual)
     const rows =
-      given.length === 0 ? [] : await connection.bulk.ask<UsualRow>(usual, usualValues(given)).catch(inTheWay)
+      given.length === 0
+        ? []
+        : await connection.bulk.ask<UsualRow>(usual, usualValues(given, addresses)).catch(inTheWay)
     let made = 0
     for (const { queue, number } of rows) {
       if (queue !== null) queues.add(queue)

@@ -7,7 +7,7 @@ const STEP = 5000
 
 /**
  * A claim leaves a row by which its runs are found again, so that none should ever be found here. But a row can be lost by
- * other hands than ours, and a process of an older version leaves none.
+ * other hands than ours.
  */
 export function createRewatch(connection: Connection, schema: string): () => Promise<void> {
   const statement = rewatchStatement(schema)
@@ -22,16 +22,12 @@ const rewatchStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
 step as materialized (
-  select id, state, lease_until, kept from ${schema}.runs where id > $1::uuid order by id limit ${STEP}
+  select id, state, lease_until from ${schema}.runs where id > $1::uuid order by id limit ${STEP}
 ),
 watched as (
   insert into ${schema}.leases (look_at, ids)
   select min(lease_until), array_agg(id) from step
   where state = 'running' and lease_until < (select now from clock) - interval '1 minute'
   having count(*) > 0
-),
-back as (
-  update ${schema}.runs set kept = false
-  where id = any(array(select id from step where kept and state = 'pending')) and state = 'pending'
 )
 select case when count(*) = ${STEP} then (array_agg(id order by id desc))[1] end as last from step`)

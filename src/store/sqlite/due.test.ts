@@ -22,8 +22,8 @@ afterEach(() => connection.close())
 function add(id: string, nextAt: number): void {
   connection.run(
     `insert into everytick_schedules (id, workspace, key, revision, timing, job, queue, payload, priority, policy, catch_up,
-      description, tags, metadata, source, created_at, updated_at)
-     values (?, 'w', ?, 1, '{}', 'j', 'q', '{}', 5, '{}', '{}', '', '[]', '{}', 'api', 0, 0)`,
+      description, tags, metadata, source, created_at, updated_at, firing, created_by, updated_by, since_at)
+     values (?, 'w', ?, 1, '{}', 'j', 'q', '{}', 5, '{}', '{}', '', '[]', '{}', 'api', 0, 0, '{}', 'api', 'api', 0)`,
     ...[id, id],
   )
   const text = `insert into everytick_cursors (schedule_id, next_at, watermark_at, revision) values (?, ?, 0, 1)`

@@ -45,12 +45,12 @@ function fill(): void {
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000)
     insert into everytick_cursors (schedule_id, next_at, watermark_at, revision) select 'c' || i, i, 0, 1 from n;
     insert into everytick_schedules (id, workspace, key, revision, timing, job, queue, payload, priority, policy, catch_up,
-      description, tags, metadata, source, created_at, updated_at) select schedule_id, 'w', schedule_id, 1, '{}', 'j', 'q', '{}', 5, '{}', '{}', '', '[]',
-      '{}', iif(next_at % 10, 'api', 'code'), 0, 0 from everytick_cursors;
+      description, tags, metadata, source, created_at, updated_at, firing, created_by, updated_by, since_at) select schedule_id, 'w', schedule_id, 1, '{}', 'j', 'q', '{}', 5, '{}', '{}', '', '[]',
+      '{}', iif(next_at % 10, 'api', 'code'), 0, 0, '{}', 'api', 'api', 0 from everytick_cursors;
     update everytick_schedules set pause = '{"by":"sync","at":5}' where rowid % 100 = 0;
     insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, due_at, created_at, payload, policy)
       select schedule_id, 'w', 'j', 'q', 'pending', 'enqueue', 5, next_at, 0, '{}', '{}' from everytick_cursors;
-    update everytick_runs set state = 'running', worker_id = 'w1', lease_until = due_at where rowid % 2;
+    update everytick_runs set state = 'running', worker_id = 'w1', lease_until = due_at, started_at = 0 where rowid % 2;
     insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, schedule_id, scheduled_at, due_at, created_at,
       payload, policy, lane, overlap, gate)
       select 'l' || next_at, 'w' || (next_at % 50), 'j', 'q', 'pending', iif(next_at % 9, 'schedule', 'backfill'), 5,

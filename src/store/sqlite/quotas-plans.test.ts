@@ -23,8 +23,9 @@ const FILL = `
   insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, due_at, created_at, payload, policy)
   select printf('%08d', i), iif(i % 1000, 'large', 'small'), 'j', 'q' || (i % 10), 'pending', 'enqueue', 5, 0, 0, '', '' from n;
   insert into everytick_schedules
-    (id, workspace, key, revision, timing, job, queue, payload, priority, policy, catch_up, description, tags, metadata, source, created_at, updated_at)
-  select id, workspace, id, 1, '', 'j', queue, '', 5, '', '', '', '[]', '', 'api', 0, 0 from everytick_runs;
+    (id, workspace, key, revision, timing, job, queue, payload, priority, policy, catch_up, description, tags, metadata, source,
+      created_at, updated_at, firing, created_by, updated_by, since_at)
+  select id, workspace, id, 1, '', 'j', queue, '', 5, '', '', '', '[]', '', 'api', 0, 0, '{}', 'api', 'api', 0 from everytick_runs;
   insert into everytick_tags select queue, workspace, id from everytick_runs;
   insert into everytick_documents
   select iif(rowid % 2, 'channel', 'alert_rule'), id, workspace, '', '{}', 1, 0, 0, null from everytick_runs;

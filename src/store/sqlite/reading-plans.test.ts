@@ -39,16 +39,16 @@ function fill(): void {
   database.exec(`
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000)
     insert into everytick_schedules (id, workspace, key, revision, timing, job, queue, payload, priority, policy, catch_up,
-      description, tags, metadata, source, created_at, updated_at, pause, quarantine)
+      description, tags, metadata, source, created_at, updated_at, pause, quarantine, firing, created_by, updated_by, since_at)
       select 's' || i, 'w' || (i % 10), 'k' || i, 1, '{}', 'j', 'q', '{}', 5, '{}', '{}', '', iif(i % 50, '[]', '["x"]'), '{}',
-        iif(i % 10, 'api', 'code'), 0, 0, iif(i % 20, null, '{}'), iif(i % 100, null, '{}') from n;
+        iif(i % 10, 'api', 'code'), 0, 0, iif(i % 20, null, '{}'), iif(i % 100, null, '{}'), '{}', 'api', 'api', 0 from n;
     insert into everytick_cursors (schedule_id, next_at, watermark_at, revision) select id, rowid, 0, 1 from everytick_schedules;
     insert into everytick_history (id, workspace, job, queue, state, trigger, priority, schedule_id, scheduled_at, due_at,
       created_at, payload, policy, attempt, fence, finished_at, cancel_requested)
       select 'r' || rowid, workspace, 'j', 'q', 'succeeded', 'schedule', 5, id, rowid, rowid, rowid, '{}', '{}', 1, 1, rowid, 0
       from everytick_schedules;
-    insert into everytick_non_runs (schedule_id, from_at, to_at, count, state, reason, recorded_at)
-      select id, rowid, rowid, 1, 'skipped', 'paused', rowid from everytick_schedules;
+    insert into everytick_non_runs (schedule_id, from_at, to_at, count, state, reason, recorded_at, detail)
+      select id, rowid, rowid, 1, 'skipped', 'paused', rowid, '' from everytick_schedules;
     analyze;`)
 }
 

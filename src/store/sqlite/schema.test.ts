@@ -2,9 +2,11 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../time/clock.ts'
+import { connect } from './connection.ts'
 import { openDatabase, releaseClosedFiles } from './driver.ts'
 import { MIGRATIONS } from './migrations/all.ts'
-import { migrationSql } from './schema.ts'
+import { migrationSql, prepareSchema } from './schema.ts'
 import { openSqlite } from './store.ts'
 
 let folder: string
@@ -107,8 +109,8 @@ describe('the schema of a SQLite file', () => {
     await (await openSqlite({ path })).close()
     const insert = (state: string, worker: string, lease: string): Promise<unknown[]> =>
       elsewhere(`insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, due_at, created_at, payload,
-        policy, worker_id, lease_until)
-        values (hex(randomblob(4)), 'w', 'j', 'q', '${state}', 'enqueue', 5, 0, 0, '{}', '{}', ${worker}, ${lease})`)
+        policy, worker_id, lease_until, started_at)
+        values (hex(randomblob(4)), 'w', 'j', 'q', '${state}', 'enqueue', 5, 0, 0, '{}', '{}', ${worker}, ${lease}, 1)`)
     await insert('pending', 'null', 'null')
     await insert('running', `'w1'`, '5')
     for (const [state, worker, lease] of [
@@ -121,33 +123,51 @@ describe('the schema of a SQLite file', () => {
       await expect(insert(state, worker, lease)).rejects.toThrow('CHECK')
   })
 
-  it('is brought up to date from the first version on, with every row that was there', async () => {
-    const [first] = MIGRATIONS
-    await elsewhere(`
-      create table everytick_migrations (version integer not null primary key, name text not null, applied_at integer not null) strict;
-      ${first!.sql}
-      insert into everytick_migrations values (1, 'start', 0);
-      insert into everytick_schedules values ('s', 'w', 'k', 3, '{"kind":"once","at":9}', 'j', 'q', '{}', 5, '{}', '{}', '', '[]', '{}',
-        'api', 7, 8, null, null);
-      insert into everytick_cursors values ('s', 9, 7, 3);
-      insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, schedule_id, scheduled_at, due_at, created_at,
-        payload, policy) values ('r', 'w', 'j', 'q', 'pending', 'schedule', 5, 's', 9, 9, 8, '{}', '{}');
-      insert into everytick_non_runs values ('s', 1, 2, 2, 'missed', 'policy', 7);`)
+  const later = [...MIGRATIONS, { version: 2, name: 'later', sql: 'create table everytick_later (a text) strict' }]
+
+  /** As a later version of the store would, which needs one migration more. */
+  async function migrateLater(isAllowed: boolean): Promise<void> {
+    const connection = await connect({ path, busyTimeoutMs: 5000 })
+    const named = { name: 'the file', address: 'sqlite:a.db' }
+    try {
+      await prepareSchema(connection, { ...named, migrate: isAllowed, clock: systemClock }, later)
+    } finally {
+      await connection.close()
+    }
+  }
+
+  it('of an older version is brought up to date by what it lacks, with every row that was there', async () => {
     const store = await openSqlite({ path })
-    const kept = { createdAt: 7, createdBy: 'api', sinceAt: 7, made: 0, nextAt: 9, firing: { overlap: 'skip' } }
-    expect(await store.schedules.get('w', 'k')).toMatchObject(kept)
-    expect(await store.history.run('r')).toMatchObject({ lane: null, overlap: 'allow', gate: 'open' })
-    expect(await store.history.nonRuns('s')).toMatchObject([{ reason: 'policy', detail: '', count: 2 }])
+    await store.workers.beat({ id: 'w1', host: 'h', pid: 1, roles: [], queues: {}, tzdata: '', busy: 0 })
+    const before = (await elsewhere('', SCHEMA)) as { name: string }[]
+    await Promise.all([migrateLater(true), migrateLater(true)])
+    const after = (await elsewhere('', SCHEMA)) as { name: string }[]
+    expect(after.filter(({ name }) => name !== 'everytick_later')).toEqual(before)
+    expect(after).toHaveLength(before.length + 1)
+    expect(await store.workers.list()).toHaveLength(1)
+    expect(await elsewhere('', VERSIONS)).toEqual(later.map(({ version, name }) => ({ version, name })))
     await store.close()
+  })
+
+  it('of an older version is refused and left as it is where migrating is switched off, with the command that does it', async () => {
+    await (await openSqlite({ path })).close()
+    const before = await elsewhere('', SCHEMA)
+    const refusal = {
+      code: 'SCHEMA_OUTDATED',
+      message: 'the file lacks migration 2 (later)',
+      hint: 'run: everytick migrate --db sqlite:a.db',
+    }
+    await expect(migrateLater(false)).rejects.toMatchObject(refusal)
+    expect(await elsewhere('', SCHEMA)).toEqual(before)
   })
 
   it('lets one run of a lane be open, and only open ones run', async () => {
     await (await openSqlite({ path })).close()
     const insert = (lane: string, gate: string, state = 'pending'): Promise<unknown[]> =>
       elsewhere(`insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, due_at, created_at, payload,
-        policy, worker_id, lease_until, lane, overlap, gate)
+        policy, worker_id, lease_until, started_at, lane, overlap, gate)
         values (hex(randomblob(4)), 'w', 'j', 'q', '${state}', 'enqueue', 5, 0, 0, '{}', '{}',
-          iif('${state}' = 'running', 'w1', null), iif('${state}' = 'running', 5, null),
+          iif('${state}' = 'running', 'w1', null), iif('${state}' = 'running', 5, null), 1,
           ${lane}, iif(${lane} is null, 'allow', 'queue'), '${gate}')`)
     for (const gate of ['open', 'closed', 'waiting']) await insert(`'a'`, gate)
     await insert(`'b'`, 'open', 'running')

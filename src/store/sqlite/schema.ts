@@ -1,6 +1,6 @@
 /** Brings a file to the schema this version needs, or refuses it; what the schema is stands in `migrations/`. */
 import type { Clock } from '../../time/clock.ts'
-import { type NamedDatabase, pending, refuseOutdated } from '../migrate.ts'
+import { type Migration, type NamedDatabase, pending, refuseOutdated } from '../migrate.ts'
 import type { Connection } from './connection.ts'
 import { MIGRATIONS } from './migrations/all.ts'
 
@@ -22,16 +22,20 @@ export interface SchemaOptions extends NamedDatabase {
   readonly clock: Clock
 }
 
-export async function prepareSchema(connection: Connection, options: SchemaOptions): Promise<void> {
+export async function prepareSchema(
+  connection: Connection,
+  options: SchemaOptions,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<void> {
   const { migrate, clock } = options
   const current = await connection.read(() => versionOf(connection))
-  const missing = pending(MIGRATIONS, current)
+  const missing = pending(migrations, current)
   if (missing.length === 0) return
   if (!migrate) refuseOutdated(options, current, missing)
   await connection.write(() => {
     connection.exec(CREATE)
     // Looked at again under the lock: another process may have been quicker.
-    for (const migration of pending(MIGRATIONS, versionOf(connection))) {
+    for (const migration of pending(migrations, versionOf(connection))) {
       connection.exec(migration.sql)
       connection.run(APPLIED, migration.version, migration.name, clock.now())
     }

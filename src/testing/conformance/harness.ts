@@ -19,6 +19,13 @@ export interface HeldStore {
   waitedFor(): Promise<void>
 }
 
+/** A row of live or finished runs, and what to set in it, as SQL. */
+export interface Alteration {
+  readonly table: 'runs' | 'history'
+  readonly id: string
+  readonly set: string
+}
+
 export interface StoreHarness<S extends Store = Store> {
   /** A store on an empty database. */
   open(): Promise<S>
@@ -32,12 +39,14 @@ export interface StoreHarness<S extends Store = Store> {
   readonly begin?: (store: S) => Promise<OpenTransaction>
   /** Another store on the same database, stopped between its writes and its commit. */
   readonly hold?: (store: S) => Promise<HeldStore>
+  /** Changes a run past the store, as a mistaken statement would; for databases that speak SQL. */
+  readonly alter?: (store: S, change: Alteration) => Promise<void>
   /** Why one of the above is not there, or why others cannot write beside one that is held; printed with what is not tried. */
   readonly absent?: Partial<Record<Need, string>>
 }
 
 /** What a promise needs of the harness; `parallel` is a held store beside which others can write. */
-export type Need = 'second' | 'begin' | 'hold' | 'parallel'
+export type Need = 'second' | 'begin' | 'hold' | 'parallel' | 'alter'
 
 /** What a promise is tried on. */
 export interface Subject {
@@ -46,6 +55,7 @@ export interface Subject {
   second(): Promise<Store>
   begin(): Promise<OpenTransaction>
   hold(): Promise<HeldStore>
+  alter(change: Alteration): Promise<void>
 }
 
 export interface About {
@@ -104,6 +114,7 @@ function subjectOf<S extends Store>(store: S, harness: StoreHarness<S>, endings:
       const held = await harness.hold!(store)
       return { store: held.store, waitedFor: () => held.waitedFor(), ...endedOnce(held, endings) }
     },
+    alter: (change) => harness.alter!(store, change),
   }
 }
 

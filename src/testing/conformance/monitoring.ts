@@ -1,5 +1,6 @@
 /** What alert rules have to know: what ended otherwise than well, what succeeded, was passed over, waits or runs, each within its span and no more than asked for. */
 import { expect } from 'vitest'
+import { DEFAULT_RETRY } from '../../run/retry.ts'
 import type { Run } from '../../run/run.ts'
 import { MOST_OF_ONE } from '../../store/contract/monitoring.ts'
 import type { Group } from './harness.ts'
@@ -194,7 +195,7 @@ export const monitoringGroup: Group = (promise) => {
         workspace: 'a',
         schedule: ref,
         trigger: 'manual',
-        policy: { timeoutMs: HOUR },
+        policy: { retry: DEFAULT_RETRY, timeoutMs: HOUR },
       })
       await kept(long)
       await advance(SECOND)

@@ -16,6 +16,7 @@ import { feedGroup } from './feed.ts'
 import { declareGroup, type Group, type StoreHarness } from './harness.ts'
 import { historyGroup } from './history.ts'
 import { hostileTextGroup } from './hostile-text.ts'
+import { illegalRunsGroup } from './illegal-runs.ts'
 import { laneMovesGroup } from './lane-moves.ts'
 import { lanesGroup } from './lanes.ts'
 import { latestGroup } from './latest.ts'
@@ -63,7 +64,7 @@ const GROUPS: Readonly<Record<string, readonly Group[]>> = {
     revisionsGroup,
   ],
   planning: [planningGroup, planningRecordGroup, nonRunsGroup],
-  runs: [runsGroup, runsOperatedGroup, runsRemovedGroup],
+  runs: [runsGroup, runsOperatedGroup, runsRemovedGroup, illegalRunsGroup],
   claims: [claimsGroup, claimsBegunGroup, claimsRenewGroup, claimsHandOverGroup, claimsSettleGroup, transitionsGroup],
   lanes: [lanesGroup, laneMovesGroup],
   queues: [queuesGroup, queueLimitsGroup],

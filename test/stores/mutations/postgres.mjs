@@ -1,6 +1,6 @@
 /** Mistakes to make in the Postgres store, one at a time; each must be caught by a promise that names it. Applying them is `npm run mutations`. */
 const folder = 'src/store/postgres'
-const start = `${folder}/migrations/0001-core.ts`
+const schema = `${folder}/migrations/0001-schema.ts`
 
 export const MUTATIONS = [
   {
@@ -236,9 +236,37 @@ export const MUTATIONS = [
     replace: 'where r.scheduled_at > to_timestamp(0) and (',
   },
   {
+    kills: 'a run may contradict itself',
+    file: schema,
+    in: 'SCHEMA',
+    find: 'check (scheduled_at is null or schedule_id is not null)',
+    replace: 'check (true)',
+  },
+  {
+    kills: 'a run may contradict itself',
+    file: schema,
+    in: 'SCHEMA',
+    find: " and started_at is not null and gate = 'open'",
+    replace: " and gate = 'open'",
+  },
+  {
+    kills: 'a run may contradict itself',
+    file: schema,
+    in: 'SCHEMA',
+    find: 'check (attempt >= 0 and fence >= attempt)',
+    replace: 'check (attempt >= 0)',
+  },
+  {
+    kills: 'a run may contradict itself',
+    file: schema,
+    in: 'SCHEMA',
+    find: "    then gate = 'open' and overlap = 'allow'",
+    replace: '    then true',
+  },
+  {
     kills: 'an occurrence is known by its id alone',
-    file: `${folder}/migrations/0002-policies.ts`,
-    in: 'POLICIES',
+    file: schema,
+    in: 'SCHEMA',
     find: 'create unique index runs_occurrence',
     replace: 'create index runs_occurrence',
   },
@@ -370,8 +398,8 @@ export const MUTATIONS = [
   },
   {
     kills: 'a day that nobody prepared takes no results',
-    file: start,
-    in: 'CORE',
+    file: schema,
+    in: 'SCHEMA',
     find: 'exception when check_violation or duplicate_table or unique_violation then null;',
     replace: 'exception when duplicate_table then null;',
   },
@@ -411,8 +439,8 @@ export const MUTATIONS = [
     replace: '::boolean and $',
     also: [
       {
-        file: `${folder}/migrations/0002-policies.ts`,
-        in: 'POLICIES',
+        file: schema,
+        in: 'SCHEMA',
         find: 'create unique index runs_lane',
         replace: 'create index runs_lane',
       },
@@ -426,8 +454,8 @@ export const MUTATIONS = [
     replace: "and gate = 'open' limit 1) is distinct from 0\n  and",
     also: [
       {
-        file: `${folder}/migrations/0002-policies.ts`,
-        in: 'POLICIES',
+        file: schema,
+        in: 'SCHEMA',
         find: 'create unique index runs_lane',
         replace: 'create index runs_lane',
       },
@@ -455,8 +483,8 @@ export const MUTATIONS = [
     replace: '(g.place > 0 or $',
     also: [
       {
-        file: `${folder}/migrations/0002-policies.ts`,
-        in: 'POLICIES',
+        file: schema,
+        in: 'SCHEMA',
         find: 'create unique index runs_lane',
         replace: 'create index runs_lane',
       },
@@ -491,10 +519,10 @@ export const MUTATIONS = [
     replace: '`not p.kept and',
     also: [
       {
-        file: `${folder}/migrations/0002-policies.ts`,
-        in: 'POLICIES',
-        find: "check (state <> 'running' or gate = 'open')",
-        replace: 'check (true)',
+        file: schema,
+        in: 'SCHEMA',
+        find: " and gate = 'open'\n    else false",
+        replace: '\n    else false',
       },
     ],
   },
@@ -534,8 +562,8 @@ export const MUTATIONS = [
     replace: "r.gate <> 'open' or (\n      select 1",
     also: [
       {
-        file: `${folder}/migrations/0002-policies.ts`,
-        in: 'POLICIES',
+        file: schema,
+        in: 'SCHEMA',
         find: 'create unique index runs_lane',
         replace: 'create index runs_lane',
       },
@@ -577,10 +605,10 @@ export const MUTATIONS = [
     replace: "when 'wait' then true",
     also: [
       {
-        file: `${folder}/migrations/0002-policies.ts`,
-        in: 'POLICIES',
-        find: "check (state <> 'running' or gate = 'open')",
-        replace: 'check (true)',
+        file: schema,
+        in: 'SCHEMA',
+        find: " and gate = 'open'\n    else false",
+        replace: '\n    else false',
       },
     ],
   },
@@ -784,8 +812,8 @@ export const MUTATIONS = [
   },
   {
     kills: 'a backfill is taken for the plan',
-    file: `${folder}/migrations/0002-policies.ts`,
-    in: 'POLICIES',
+    file: schema,
+    in: 'SCHEMA',
     find: " where scheduled_at is not null and trigger <> 'backfill'",
     replace: ' where scheduled_at is not null',
   },
@@ -1071,8 +1099,8 @@ export const MUTATIONS = [
   },
   {
     kills: 'tags are found that nobody has any more',
-    file: `${folder}/migrations/0006-reading.ts`,
-    in: 'READING',
+    file: schema,
+    in: 'SCHEMA',
     find: 'for each row when (old.tags <> new.tags)',
     replace: 'for each row when (false)',
   },

@@ -1,5 +1,6 @@
 /** Mistakes to make in the SQLite store, one at a time; each must be caught by a promise that names it. Applying them is `npm run mutations`. */
 const folder = 'src/store/sqlite'
+const schema = `${folder}/migrations/0001-schema.ts`
 
 export const MUTATIONS = [
   {
@@ -263,9 +264,37 @@ export const MUTATIONS = [
     replace: 'scheduledAt > watermarkAt - 1e15)',
   },
   {
+    kills: 'a run may contradict itself',
+    file: schema,
+    in: 'schema',
+    find: 'check (scheduled_at is null or schedule_id is not null)',
+    replace: 'check (true)',
+  },
+  {
+    kills: 'a run may contradict itself',
+    file: schema,
+    in: 'schema',
+    find: " and started_at is not null and gate = 'open'",
+    replace: " and gate = 'open'",
+  },
+  {
+    kills: 'a run may contradict itself',
+    file: schema,
+    in: 'schema',
+    find: 'check (attempt >= 0 and fence >= attempt)',
+    replace: 'check (attempt >= 0)',
+  },
+  {
+    kills: 'a run may contradict itself',
+    file: schema,
+    in: 'schema',
+    find: "    then gate = 'open' and overlap = 'allow'",
+    replace: '    then true',
+  },
+  {
     kills: 'an occurrence is known by its id alone',
-    file: `${folder}/migrations/0002-policies.ts`,
-    in: 'policies',
+    file: schema,
+    in: 'schema',
     find: 'create unique index everytick_runs_occurrence',
     replace: 'create index everytick_runs_occurrence',
     also: [
@@ -378,8 +407,8 @@ export const MUTATIONS = [
   },
   {
     kills: 'the workspace is not part of the key',
-    file: `${folder}/migrations/0001-start.ts`,
-    in: 'start',
+    file: schema,
+    in: 'schema',
     find: '  primary key (workspace, key)',
     replace: '  primary key (key)',
     also: [
@@ -469,8 +498,8 @@ export const MUTATIONS = [
     replace: "waits && i > 9 ? 'closed' : 'open'",
     also: [
       {
-        file: `${folder}/migrations/0002-policies.ts`,
-        in: 'policies',
+        file: schema,
+        in: 'schema',
         find: 'create unique index everytick_runs_lane',
         replace: 'create index everytick_runs_lane',
       },
@@ -484,8 +513,8 @@ export const MUTATIONS = [
     replace: ')',
     also: [
       {
-        file: `${folder}/migrations/0002-policies.ts`,
-        in: 'policies',
+        file: schema,
+        in: 'schema',
         find: 'create unique index everytick_runs_lane',
         replace: 'create index everytick_runs_lane',
       },
@@ -513,8 +542,8 @@ export const MUTATIONS = [
     replace: 'lane !== null && place < 0',
     also: [
       {
-        file: `${folder}/migrations/0002-policies.ts`,
-        in: 'policies',
+        file: schema,
+        in: 'schema',
         find: 'create unique index everytick_runs_lane',
         replace: 'create index everytick_runs_lane',
       },
@@ -554,10 +583,10 @@ export const MUTATIONS = [
         replace: "    where state = 'pending' and queue = ? and priority = level",
       },
       {
-        file: `${folder}/migrations/0002-policies.ts`,
-        in: 'policies',
-        find: " and (state <> 'running' or gate = 'open')",
-        replace: '',
+        file: schema,
+        in: 'schema',
+        find: " and gate = 'open'\n    else false",
+        replace: '\n    else false',
       },
     ],
   },
@@ -590,8 +619,8 @@ export const MUTATIONS = [
     replace: '',
     also: [
       {
-        file: `${folder}/migrations/0002-policies.ts`,
-        in: 'policies',
+        file: schema,
+        in: 'schema',
         find: 'create unique index everytick_runs_lane',
         replace: 'create index everytick_runs_lane',
       },
@@ -633,10 +662,10 @@ export const MUTATIONS = [
     replace: "where id = ? and gate <> ''`",
     also: [
       {
-        file: `${folder}/migrations/0002-policies.ts`,
-        in: 'policies',
-        find: " and (state <> 'running' or gate = 'open')",
-        replace: '',
+        file: schema,
+        in: 'schema',
+        find: " and gate = 'open'\n    else false",
+        replace: '\n    else false',
       },
     ],
   },
@@ -832,8 +861,8 @@ export const MUTATIONS = [
   },
   {
     kills: 'a backfill is taken for the plan',
-    file: `${folder}/migrations/0002-policies.ts`,
-    in: 'policies',
+    file: schema,
+    in: 'schema',
     find: "\n  where scheduled_at is not null and trigger <> 'backfill'",
     replace: '\n  where scheduled_at is not null',
     also: [
@@ -980,8 +1009,8 @@ export const MUTATIONS = [
   },
   {
     kills: 'the numbers of lines begin anew',
-    file: `${folder}/migrations/0005-documents.ts`,
-    in: 'documents',
+    file: schema,
+    in: 'schema',
     find: 'integer primary key autoincrement',
     replace: 'integer primary key',
   },
@@ -1050,8 +1079,8 @@ export const MUTATIONS = [
   },
   {
     kills: 'tags are found that nobody has any more',
-    file: `${folder}/migrations/0006-reading.ts`,
-    in: 'reading',
+    file: schema,
+    in: 'schema',
     find: 'when old.tags <> new.tags begin',
     replace: 'when false begin',
   },
