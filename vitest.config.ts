@@ -13,7 +13,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
-    // Files that one process runs share what they import: loading it anew for each was a tenth of all the work.
+    // Files that one process runs share what they import: loading it again for each was a tenth of all the work.
     isolate: false,
     // Many tests wait for processes or for a database, and leave the core to others meanwhile.
     maxWorkers: 3,

@@ -57,7 +57,7 @@ function usage() {
     [`npm run bench -- rivals ${flags}`, ''],
     ['npm run bench -- rivals --install', ''],
     ['npm run bench -- --check', 'whether the saved results met every target'],
-    ['npm run bench -- page', 'makes docs/benchmarks.md anew from the saved results'],
+    ['npm run bench -- page', 'makes docs/benchmarks.md again from the saved results'],
   ]
   const width = Math.max(...lines.filter(([, about]) => about !== '').map(([line]) => line.length))
   const shown = lines.map(([line, about]) => (about === '' ? line : `${line.padEnd(width)}   ${about}`))
@@ -146,7 +146,7 @@ async function measureParts(benchmark, { name, quick, store, part, json = false,
   return results.some(({ ok, parts }) => ok === false || parts.some(({ failed }) => failed !== undefined)) ? 1 : 0
 }
 
-/** A whole run begins anew; one of some parts goes on from what was kept. Answers what was measured now. */
+/** A whole run begins again; one of some parts goes on from what was kept. Answers what was measured now. */
 async function measureEach(benchmark, { name, quick, store, names, save }) {
   const facts = { benchmark: name, store, machine: machineFacts() }
   let [now, whole] = [null, save && names !== undefined ? kept(facts) : null]
@@ -181,6 +181,6 @@ function writePage() {
   }
   for (const [path, text] of Object.entries(files)) writeFileSync(new URL(path, docs), text)
   const count = Object.keys(files).length - 1
-  note(`docs/benchmarks.md is made anew, with ${count} ${count === 1 ? 'chart' : 'charts'}`)
+  note(`docs/benchmarks.md is made again, with ${count} ${count === 1 ? 'chart' : 'charts'}`)
   return 0
 }

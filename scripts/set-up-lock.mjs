@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
 const POLL_MS = 100
-const BEAT_MS = 2_000
+const RENEWAL_MS = 2_000
 /** A holder whose beat does not move for so long while we watch has stopped, whatever its process id says. */
 const SILENCE_MS = 30_000
 
@@ -16,12 +16,12 @@ export async function alone(root, work, onWait) {
   const lock = join(folder, 'set-up.lock')
   const id = `${process.pid}-${Math.random().toString(36).slice(2)}`
   const buried = await acquire({ folder, lock, id, onWait })
-  const beat = setInterval(() => touch(lock), BEAT_MS)
-  beat.unref()
+  const renew = setInterval(() => touch(lock), RENEWAL_MS)
+  renew.unref()
   try {
     return await work()
   } finally {
-    clearInterval(beat)
+    clearInterval(renew)
     release({ folder, lock, id, buried })
   }
 }
@@ -29,7 +29,7 @@ export async function alone(root, work, onWait) {
 async function acquire({ folder, lock, id, onWait }) {
   const buried = []
   let told = false
-  let watched = { beat: '', forMs: 0 }
+  let watched = { renew: '', forMs: 0 }
   let refusals = 0
   for (;;) {
     const refusal = take({ folder, lock, id })
@@ -40,8 +40,8 @@ async function acquire({ folder, lock, id, onWait }) {
       if ((refusals += 1) > 20) throw refusal
     } else {
       refusals = 0
-      const same = holder.beat === watched.beat
-      watched = { beat: holder.beat, forMs: same ? watched.forMs + POLL_MS : 0 }
+      const same = holder.renew === watched.renew
+      watched = { renew: holder.renew, forMs: same ? watched.forMs + POLL_MS : 0 }
       if (hasDied(holder) || watched.forMs > SILENCE_MS) bury({ folder, lock, holder, buried })
       else if (!told) {
         onWait(holder.pid)
@@ -72,7 +72,7 @@ function take({ folder, lock, id }) {
 function readHolder(lock) {
   try {
     const owner = JSON.parse(readFileSync(join(lock, 'owner.json'), 'utf8'))
-    return { ...owner, beat: `${owner.id} ${statSync(lock).mtimeMs}` }
+    return { ...owner, renew: `${owner.id} ${statSync(lock).mtimeMs}` }
   } catch (error) {
     if (error.code === 'ENOENT') return null
     throw error

@@ -64,7 +64,7 @@ async function main() {
   // By an exit, so that processes and disks of ours do not outlive the script.
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
   const results = []
-  const lane = async () => {
+  const group = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const { seen, ...result } = await runSituation(next.row, next.store)
       results.push(result)
@@ -72,7 +72,7 @@ async function main() {
       if (!values.json) console.log(rowText(result))
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, lane))
+  await Promise.all(Array.from({ length: AT_ONCE }, group))
   console.log(values.json ? JSON.stringify(results, null, 2) : closingText(results))
   return results.some((each) => each.differences.length > 0) ? 1 : 0
 }

@@ -1,4 +1,4 @@
-/** The door `everytick/bullmq`: runs that are carried out by workers of BullMQ. */
+/** The door `everytick/bullmq`: runs that are executed by workers of BullMQ. */
 export type { WaitFor } from './targets/bullmq/added-options.ts'
 export { type Accepted, type BullmqOptions, type BullmqResult, bullmq } from './targets/bullmq/bullmq.ts'
 export type { QueueAddress } from './targets/bullmq/link.ts'

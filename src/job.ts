@@ -39,7 +39,7 @@ export interface RetryOptions {
   readonly max?: Duration
 }
 
-/** What a job, a schedule and a single run can each say about how runs are carried out. */
+/** What a job, a schedule and a single run can each say about how runs are executed. */
 export interface WorkOptions {
   /** `default` when absent. */
   readonly queue?: string
@@ -58,7 +58,7 @@ export type Delivery = 'at_least_once' | 'at_most_once'
 
 export interface JobOptions<Schema extends PayloadSchema | undefined, Result> extends WorkOptions {
   readonly name: string
-  /** Any Standard Schema; checked when a run is made and again when it is carried out. Without one there is no payload. */
+  /** Any Standard Schema; checked when a run is made and again when it is executed. Without one there is no payload. */
   readonly payload?: Schema
   /** Parts of the payload that the server shows nobody, such as `card.number` or `items.*.token`. */
   readonly redact?: readonly string[]
@@ -121,7 +121,7 @@ export interface Work {
   readonly policy: RunPolicy
 }
 
-/** What a schedule can say besides about how its runs are carried out. */
+/** What a schedule can say besides about how its runs are executed. */
 export interface ScheduledWork extends Omit<WorkOptions, 'concurrencyKey'> {
   /** After so many failed runs in a row the schedule is paused. */
   readonly pauseOnFailure?: number

@@ -146,7 +146,7 @@ export const scheduleName = ({ workspace, key }: { workspace: string; key: strin
 const NO_WORDS: ScheduledWork = Object.freeze({})
 const inherited = new WeakMap<Job, Work>()
 
-/** How the runs are carried out: in the words of the schedule, over those of its job. */
+/** How the runs are executed: in the words of the schedule, over those of its job. */
 export function workOf(declared: Pick<DeclaredSchedule, 'workspace' | 'key' | 'work'>, job: Job): Work {
   if (declared.work !== NO_WORDS) return readWork(declared.work, scheduleName(declared), job)
   const work = inherited.get(job) ?? readWork(NO_WORDS, '', job)

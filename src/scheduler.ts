@@ -24,7 +24,7 @@ import { createLocks, type Locks } from './scheduler/locks.ts'
 import { watchPlanner } from './scheduler/planner-watch.ts'
 import { publishJobs } from './scheduler/published-jobs.ts'
 import { createQueues, type Queues } from './scheduler/queues.ts'
-import { createQuotaGate } from './scheduler/quotas.ts'
+import { createQuotaCheck } from './scheduler/quotas.ts'
 import { createRuns, type Runs } from './scheduler/runs.ts'
 import { createSchedules, type Schedules } from './scheduler/schedules.ts'
 import { type EverytickOptions, readSettings } from './scheduler/settings.ts'
@@ -56,7 +56,7 @@ export interface Everytick extends AsyncDisposable {
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void
   /** Stores the schedules in code; `start()` does so too. With `dryRun`, only says what that would change. */
   sync(options?: SyncOptions): Promise<SyncReport>
-  /** Computes anew which occurrences there should have been, and compares with what is on record: lost, doubled, unexplained. */
+  /** Computes again which occurrences there should have been, and compares with what is on record: lost, doubled, unexplained. */
   audit(options?: AuditOptions): Promise<AuditReport>
   /** Removes now what is older than its retention, as the janitor does bit by bit; `dryRun` counts it. */
   cleanup(options?: CleanupOptions): Promise<CleanupReport>
@@ -103,9 +103,9 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
   const { clock, timers } = seams
   const hub = eventHub(settings.logger, { clock, logsRoutine: settings.logsRoutine })
   const counters = createCounters({ jobs: settings.ownJobs.keys(), queues: Object.keys(settings.queues) })
-  hub.onFact(counters.count)
+  hub.onEvent(counters.count)
   const storeFailures = createStoreFailures(clock)
-  hub.onFact(storeFailures.note)
+  hub.onEvent(storeFailures.note)
   const onStops = new Set<() => void | Promise<void>>()
   const identity = `${settings.name || 'everytick'}-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
   let opening: Promise<Store> | null = null
@@ -133,7 +133,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
     timers,
     hub,
     counters,
-    quotas: createQuotaGate(() => core),
+    quotas: createQuotaCheck(() => core),
     isStoreFailing: storeFailures.isFailing,
     slots: () => engine?.slots() ?? [],
     isRunning: () => engine !== null && !stopping,
@@ -164,7 +164,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
       planner: settings.planner.mode,
       workerId: identity,
       host: { name: hostname(), pid: process.pid },
-      onFact: hub.tell,
+      onEvent: hub.tell,
       ...(tracer ? { tracer } : {}),
     })
     await engine.start()
@@ -175,7 +175,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
   }
 
   const end = async (drainMs: number): Promise<void> => {
-    // A start under way ends first, whether it succeeds or not; its own caller is told why it failed.
+    // A start in flight ends first, whether it succeeds or not; its own caller is told why it failed.
     await started?.catch(() => {})
     forgetSignal()
     await engine?.stop({ drainMs })

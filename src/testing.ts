@@ -1,5 +1,5 @@
 /** The door `everytick/testing`: what users need to test what they build on Everytick. */
-export type { HeldStore, Need, OpenTransaction, StoreHarness } from './testing/conformance/harness.ts'
+export type { Need, OpenStore, OpenTransaction, StoreHarness } from './testing/conformance/harness.ts'
 export type { FakeClock } from './testing/fake-clock.ts'
 export { storeConformance } from './testing/store-conformance.ts'
 export {

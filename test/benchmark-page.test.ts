@@ -99,7 +99,7 @@ describe('the page', () => {
       Object.keys(files).toSorted(),
     )
     const differing = Object.entries(files).filter(([path, text]) => readFileSync(at(`docs/${path}`), 'utf8') !== text)
-    // Else make it anew with: npm run bench -- page
+    // Else make it again with: npm run bench -- page
     expect(differing.map(([path]) => path)).toEqual([])
   })
 
@@ -277,7 +277,7 @@ describe('a saved result', () => {
       expect(pageFiles([gone])['benchmarks.md']).toContain('Not measured yet: history.')
     })
 
-    it('puts a part measured anew in the place of the old one, and keeps time and commit of each', () => {
+    it('puts a part measured again in the place of the old one, and keeps time and commit of each', () => {
       const anew = withPart(gone, names, measured('idle', '18'))
       expect(anew.rows.map(({ id, ours }) => [id, ours])).toEqual([
         ['postgres-herd', 17],

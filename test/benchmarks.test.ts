@@ -7,7 +7,7 @@ import { expect, inject, it } from 'vitest'
 const MAIN = fileURLToPath(new URL('../benchmarks/main.mjs', import.meta.url))
 
 /** They start servers, processes and databases: on a busy machine that takes its time, and nothing here judges it. */
-const PATIENCE_MS = 240_000
+const WAIT_LIMIT_MS = 240_000
 
 interface Result {
   readonly ok: boolean | null
@@ -101,7 +101,7 @@ it.concurrent.each([
       expect(series.x.length, id).toBe(series.y.length)
     }
   },
-  PATIENCE_MS,
+  WAIT_LIMIT_MS,
 )
 
 it('a part of the scale benchmark can be measured alone, and the others are named as not measured', async () => {

@@ -95,7 +95,7 @@ describe('the judge of the attack', () => {
   })
 
   it('finds a fault, a request that was cut off, and an attack that was none', () => {
-    const answers = { ...accepted, 'overview 500': 2, 'readLedger ECONNRESET': 3, 'readHerds TIMEOUT': 1 }
+    const answers = { ...accepted, 'overview 500': 2, 'readLedger ECONNRESET': 3, 'readSpikes TIMEOUT': 1 }
     expect(found({ answers })).toEqual(['2 times overview 500', '3 times readLedger ECONNRESET'])
     const { 'readLedger 200': _, ...others } = accepted
     expect(found({ answers: { ...others, 'readLedger 429': 9 } })).toEqual(['readLedger was never accepted'])

@@ -18,7 +18,7 @@ const newRun = () => ({
   schedule: null,
   due: { delayMs: 0 },
   slot: null,
-  lane: null,
+  worker: null,
   overlap: 'allow',
   idempotencyKey: null,
 })
@@ -37,7 +37,7 @@ export const churn = (store, count) =>
     await settleAll(store, runs)
   })
 
-/** Ends what was granted to the worker `churn`. */
+/** Ends what was claimed to the worker `churn`. */
 export const settleAll = (store, runs) =>
   store.claims.settle(
     runs.map(({ id, fence, claimId }) => ({ id, fence, claimId, workerId: REQUEST.workerId, verdict: SUCCEEDED })),

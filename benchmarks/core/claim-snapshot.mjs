@@ -1,7 +1,7 @@
 /** What a worker that has been there all along pays for its claims while somebody holds an old snapshot, beside one in an empty system. */
-import { claimTurns } from './claim-turns.mjs'
+import { claimFair } from './claim-fair.mjs'
 import { growthRows, mean } from './growth.mjs'
-import { besideHeld } from './held.mjs'
+import { besideHeld } from './held-snapshot.mjs'
 import { openMeter } from './meter.mjs'
 
 export async function claimSnapshotRows(places, size, note) {
@@ -20,7 +20,7 @@ export async function claimSnapshotRows(places, size, note) {
 async function openSide(place, { claims, heldRuns }, note) {
   const [meter, others] = [await openMeter(place), await place.open()]
   // What other processes enqueue and settle is none of a claim's cost.
-  const { runs, turn } = claimTurns(meter, { claims, others })
+  const { runs, turn } = claimFair(meter, { claims, others })
   return {
     place,
     turn: async () => (await turn()).claim,

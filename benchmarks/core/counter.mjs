@@ -1,7 +1,7 @@
 /** Adds up what processes report and says when there is enough of it; what is counted is the caller's. */
 
 /** Longer than anything that is waited for takes; a measurement that hangs must say so. */
-const PATIENCE_MS = 180_000
+const WAIT_LIMIT_MS = 180_000
 
 /** Each time it is asked for, it counts from zero. */
 export function counter(what) {
@@ -17,8 +17,9 @@ export function counter(what) {
       count = 0
       goal = wanted
       return new Promise((resolve, reject) => {
-        const give = () => reject(new Error(`only ${count} of ${wanted} runs were ${what} in ${PATIENCE_MS / 1000} s`))
-        const timer = setTimeout(give, PATIENCE_MS)
+        const give = () =>
+          reject(new Error(`only ${count} of ${wanted} runs were ${what} in ${WAIT_LIMIT_MS / 1000} s`))
+        const timer = setTimeout(give, WAIT_LIMIT_MS)
         reached = () => {
           clearTimeout(timer)
           resolve()

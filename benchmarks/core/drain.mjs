@@ -1,4 +1,4 @@
-/** How fast real processes carry out runs of a job that does nothing, from the first grant to the last result on disk. */
+/** How fast real processes execute runs of a job that does nothing, from the first claim to the last result on disk. */
 import { everytick } from 'everytick'
 import { median } from '../harness.mjs'
 import { counter } from './counter.mjs'

@@ -32,7 +32,7 @@ export function least(costs) {
   return { us: of('us'), pages: of('pages') }
 }
 
-/** The mean over turns of equal size, name by name: what comes rarely and is dear counts as often as it comes. */
+/** The mean over turns of equal size, name by name: what comes rarely and is expensive counts as often as it comes. */
 export function mean(costs) {
   const of = (name) =>
     costs.some((cost) => cost[name] === null) ? null : costs.reduce((sum, cost) => sum + cost[name], 0) / costs.length

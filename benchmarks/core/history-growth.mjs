@@ -1,9 +1,9 @@
 /** What a run, a fire and a planning pass cost by the number of finished runs, each beside the same in a system where next to nothing has happened. */
 import { churn } from './churn.mjs'
-import { claimTurns } from './claim-turns.mjs'
+import { claimFair } from './claim-fair.mjs'
 import { growthRows, least } from './growth.mjs'
 import { openMeter } from './meter.mjs'
-import { planningTurns } from './planning-turns.mjs'
+import { planningRounds } from './planning-rounds.mjs'
 import { storedPlace } from './stored.mjs'
 
 /** So much has passed through an "empty" system too: its pages and plans are no longer new. */
@@ -48,7 +48,7 @@ async function beside(empty, side, { claims, claimRounds }) {
   try {
     for (const stored of [empty, side]) {
       const meter = await openMeter(stored.place)
-      ways.push({ meter, runs: claimTurns(meter, { claims }), planning: planningTurns(meter, stored), seen: [] })
+      ways.push({ meter, runs: claimFair(meter, { claims }), planning: planningRounds(meter, stored), seen: [] })
     }
     for (let round = 0; round <= claimRounds; round++) {
       for (const { runs, planning, seen } of ways) seen.push({ ...(await runs.turn()), ...(await planning.turn()) })

@@ -3,7 +3,7 @@ import { defineJob } from 'everytick'
 import { systemClock } from '../../dist/time/clock.js'
 import { uuidGenerator } from '../../dist/uuid.js'
 
-/** Ids in order, as the product makes them: random ones would make every index dearer. */
+/** Ids in order, as the product makes them: random ones would make every index more expensive. */
 export const newId = uuidGenerator(systemClock)
 export const newIds = (count) => Array.from({ length: count }, newId)
 

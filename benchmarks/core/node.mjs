@@ -41,7 +41,7 @@ const answers = {
   async plan({ shard, lookaheadMs }) {
     let planned = 0
     const leadership = { leads: async () => true, release: async () => {}, leading: true, shard }
-    const onFact = (fact) => {
+    const onEvent = (fact) => {
       if (fact.kind === 'schedule.planned') planned += fact.runs
     }
     await createPlanner({
@@ -49,7 +49,7 @@ const answers = {
       failovers: store.failovers,
       leadership,
       lookaheadMs,
-      onFact,
+      onEvent,
     }).pass()
     return planned
   },

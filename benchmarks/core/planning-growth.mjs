@@ -1,7 +1,7 @@
 /** What planning costs by the number of stored schedules, at the same load: for each fire, and for a pass that finds nothing; CPU of planner and server together. */
 import { growthRows, least } from './growth.mjs'
 import { openMeter } from './meter.mjs'
-import { planningTurns } from './planning-turns.mjs'
+import { planningRounds } from './planning-rounds.mjs'
 import { DUE_PER_SECOND } from './stored.mjs'
 
 /** Of a runtime and of prepared statements that were used before. */
@@ -20,7 +20,7 @@ export async function planningRows(places, { storedSchedules, passes }, note) {
     for (const count of storedSchedules) {
       const stored = await places.stored(count)
       const meter = await openMeter(stored.place)
-      sides.push({ meter, place: stored.place, turns: planningTurns(meter, stored), seen: [] })
+      sides.push({ meter, place: stored.place, turns: planningRounds(meter, stored), seen: [] })
     }
     note(`planning with ${storedSchedules.map(shown).join(', ')} schedules, ${DUE_PER_SECOND} due a second`)
     for (const { place, turns } of sides) {

@@ -1,8 +1,8 @@
 /** What a planner that has been there all along pays while somebody holds an old snapshot, beside one in an empty system: for each fire, and for a pass that finds nothing. */
 import { growthRows, mean } from './growth.mjs'
-import { besideHeld } from './held.mjs'
+import { besideHeld } from './held-snapshot.mjs'
 import { openMeter } from './meter.mjs'
-import { planningTurns } from './planning-turns.mjs'
+import { planningRounds } from './planning-rounds.mjs'
 import { DUE_PER_SECOND, storedPlace } from './stored.mjs'
 
 /** Seconds that are planned at once: less than any schedule has between two fires. */
@@ -26,7 +26,7 @@ export async function planningSnapshotRows(places, size, note) {
 async function openSide(places, { plannedSchedules, heldRuns }, note) {
   const stored = await storedPlace(places, plannedSchedules)
   const meter = await openMeter(stored.place)
-  const { turn, goOn } = planningTurns(meter, stored)
+  const { turn, goOn } = planningRounds(meter, stored)
   return {
     place: stored.place,
     turn,

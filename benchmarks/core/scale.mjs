@@ -1,8 +1,9 @@
 /** The scale benchmark, part by part: many schedules due at once, many stored, many runs finished, and a process killed; what each figure means stands with its measurement. */
+
+import { backlogRows, largeBacklogRows } from './backlog.mjs'
 import { claimSnapshotRows } from './claim-snapshot.mjs'
 import { createRows } from './create.mjs'
 import { footprintRows } from './footprint.mjs'
-import { crowdRows, herdRows } from './herd.mjs'
 import { historyRows } from './history-growth.mjs'
 import { idleRows } from './idle.mjs'
 import { planningRows } from './planning-growth.mjs'
@@ -12,8 +13,8 @@ import { openStore } from './stores.mjs'
 
 const FULL = {
   rounds: 3,
-  herds: [1000, 10_000, 100_000],
-  herdRounds: [3, 3, 2],
+  backlogs: [1000, 10_000, 100_000],
+  backlogRounds: [3, 3, 2],
   /** More than a planner looks ahead. */
   aheadMs: 11_000,
   /** So many due at once, among so many stored. */
@@ -46,8 +47,8 @@ const FULL = {
 }
 const QUICK = {
   rounds: 1,
-  herds: [100],
-  herdRounds: [1],
+  backlogs: [100],
+  backlogRounds: [1],
   aheadMs: 500,
   crowd: [100, 2000],
   createMarks: [1000, 2000],
@@ -72,14 +73,14 @@ const QUICK = {
   starts: 1,
 }
 /** There is no server that would leave something behind of every run that passed, and every copy is written by one core. */
-const OTHERWISE = { sqlite: { herdRounds: [2, 2, 1], churnedRuns: 200_000 } }
+const OTHERWISE = { sqlite: { backlogRounds: [2, 2, 1], churnedRuns: 200_000 } }
 
 /** In the order in which they are measured: those that share what is stored stand together, the quietest first. */
 const PARTS = {
   idle: idleRows,
   planning: planningRows,
-  crowd: crowdRows,
-  herd: herdRows,
+  crowd: largeBacklogRows,
+  backlog: backlogRows,
   create: createRows,
   history: historyRows,
   snapshot: async (...at) => [...(await claimSnapshotRows(...at)), ...(await planningSnapshotRows(...at))],

@@ -43,7 +43,7 @@ async function fresh() {
     },
     /** What has moved on leaves nothing behind. */
     async tidyPlans() {},
-    /** As a forgotten cursor does: the write-ahead log cannot be begun anew. Answers how to end it. */
+    /** As a forgotten cursor does: the write-ahead log cannot be begun again. Answers how to end it. */
     async holdSnapshot() {
       const database = await openDatabase(where)
       database.exec('begin')

@@ -68,7 +68,7 @@ function copy(database, table, { from, count, changes }) {
     from (select * from ${table} where ${from}) t cross join counted where i <= ${count}`)
 }
 
-/** Indexes of the table that is named are made anew afterwards. */
+/** Indexes of the table that is named are made again afterwards. */
 async function inHaste(path, work, indexed = '') {
   const database = await openDatabase(path)
   try {

@@ -1,4 +1,4 @@
-/** Carries out measurements on each store in turn and names their rows; what is measured is the caller's, what must be reached `targets.mjs`. */
+/** Executes measurements on each store in turn and names their rows; what is measured is the caller's, what must be reached `targets.mjs`. */
 import { readFileSync } from 'node:fs'
 import { CONCURRENCY } from './load.mjs'
 import { createStored } from './stored.mjs'

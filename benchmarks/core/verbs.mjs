@@ -17,7 +17,7 @@ export async function verbRows(places, size, note) {
   const at = { store, limit, app, size }
   try {
     const rows = []
-    for (const measure of [enqueueRows, grantRows, scheduleRows]) {
+    for (const measure of [enqueueRows, claimRows, scheduleRows]) {
       note(measure.what)
       rows.push(...(await measure.run(at)))
     }
@@ -71,7 +71,7 @@ const enqueueRows = {
 }
 
 /** Goes through what was enqueued before. */
-const grantRows = {
+const claimRows = {
   what: 'claim and settle',
   async run({ store, limit, size }) {
     const round = async (claim, settle) => {
@@ -112,10 +112,10 @@ const scheduleRows = {
   async run({ store, limit, app, size }) {
     const total = size.schedules
     const groups = { total, group: BATCH, inFlight: 2 }
-    const inTurn = { ...groups, inFlight: 1 }
+    const claimFair = { ...groups, inFlight: 1 }
     const alone = { leads: async () => true, release: async () => {} }
     let planned = 0
-    const onFact = (fact) => {
+    const onEvent = (fact) => {
       if (fact.kind === 'schedule.planned') planned += fact.runs
     }
     // Every schedule has one occurrence in the hour to come, and after that none.
@@ -124,7 +124,7 @@ const scheduleRows = {
       failovers: store.failovers,
       leadership: alone,
       lookaheadMs: HOUR_MS,
-      onFact,
+      onEvent,
     })
     const found = await turns(
       {
@@ -138,12 +138,12 @@ const scheduleRows = {
           return { create: created, fires }
         },
         async limit() {
-          await inGroups(inTurn, (count) => limit.schedule(newIds(count)))
+          await inGroups(claimFair, (count) => limit.schedule(newIds(count)))
           const fire = async (count) => {
             if ((await limit.fire(count, newIds(count))) < count)
               throw new Error('the limit found too few schedules due')
           }
-          return { fires: await perSecond(total, () => inGroups(inTurn, fire)) }
+          return { fires: await perSecond(total, () => inGroups(claimFair, fire)) }
         },
       },
       size.rounds,

@@ -49,8 +49,8 @@ async function watch() {
  * Many schedules due at one instant, which lies `leadMs` or more after the last of them is created: answers how late they
  * started, by the clock that they are due by.
  */
-async function herd({ count, round, leadMs }) {
-  const { minutes, createsPerSecond, start } = contender.herd
+async function backlog({ count, round, leadMs }) {
+  const { minutes, createsPerSecond, start } = contender.backlog
   const unit = minutes ? 60_000 : 1000
   const createMs = (count / createsPerSecond) * 1000
   const dueAt = Math.ceil((Date.now() + createMs + leadMs) / unit) * unit
@@ -87,7 +87,7 @@ const answers = {
       for (let i = 0; i < count; i++) await contender.enqueueOne()
     })
   },
-  herd,
+  backlog,
   work,
   watch,
   left: () => contender.left(),
@@ -108,7 +108,7 @@ const answers = {
     single: contender.enqueueOne !== undefined,
     createScale,
     absences: { ...absences, ...contender.absences },
-    herd: contender.herd && { sizes: contender.herd.sizes, minutes: contender.herd.minutes },
+    backlog: contender.backlog && { sizes: contender.backlog.sizes, minutes: contender.backlog.minutes },
   }),
   close: () => contender.close(),
 }

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { CONCURRENCY } from '../core/load.mjs'
 import { CONTENDERS, moduleOf } from './contenders.mjs'
 import { install, nodeForAll, versionOf, whyNotOn, whyNotReady } from './installed.mjs'
-import { backlog, bulk, create, herdOf, pickUp, single, twice } from './measures.mjs'
+import { backlog, backlogOf, bulk, create, pickUp, single, twice } from './measures.mjs'
 import { race } from './race.mjs'
 import { NO_REDIS, redisPlace } from './redis-place.mjs'
 import { rowsOf } from './rows.mjs'
@@ -17,7 +17,7 @@ export { reportText } from './report.mjs'
 const FULL = {
   /** What takes a second or less needs more of them on a machine whose speed changes from one to the next. */
   rounds: 5,
-  herdRounds: 3,
+  backlogRounds: 3,
   jobs: 30_000,
   /** A queue that was left alone for a while. */
   backlog: 100_000,
@@ -26,39 +26,39 @@ const FULL = {
   oneByOne: 400,
   /** Of 100 the 99th percentile would be the worst, and tell of the disk's worst moment. */
   singles: 300,
-  herds: [1000, 10_000],
-  herdLeadMs: 15_000,
+  backlogs: [1000, 10_000],
+  backlogLeadMs: 15_000,
   /** Whether those take part that can only be due at a full minute. */
-  herdMinutes: true,
+  backlogMinutes: true,
   schedules: 100_000,
 }
 const QUICK = {
   rounds: 3,
-  herdRounds: 3,
+  backlogRounds: 3,
   jobs: 1000,
   backlog: 2000,
   calmMs: 0,
   oneByOne: 20,
   singles: 5,
-  herds: [1000],
-  herdLeadMs: 4000,
-  herdMinutes: false,
+  backlogs: [1000],
+  backlogLeadMs: 4000,
+  backlogMinutes: false,
   schedules: 2000,
 }
 /**
- * `processes` is how many of one contender it takes, `calm` whether the disk is left alone before, `herd` that it takes
+ * `processes` is how many of one contender it takes, `calm` whether the disk is left alone before, `backlog` that it takes
  * long, and needs no race where we are alone. Creating comes last: what it leaves behind is due within the hour.
  */
-const turnsOf = ({ herds }) => [
+const turnsOf = ({ backlogs }) => [
   { what: 'enqueue and drain', measure: bulk },
   { what: 'drain with 2 processes', measure: twice, processes: 2 },
   { what: 'drain a backlog with 2 processes', measure: backlog, processes: 2 },
   { what: 'enqueue one by one', measure: single, calm: true },
   { what: 'pick-up', measure: pickUp },
-  ...herds.map((count) => ({
+  ...backlogs.map((count) => ({
     what: `${count.toLocaleString('en')} schedules due at once`,
-    measure: herdOf(count),
-    herd: true,
+    measure: backlogOf(count),
+    backlog: true,
   })),
   { what: 'create schedules', measure: create },
 ]
@@ -119,9 +119,9 @@ async function raceOn(kind, { size, quick, node, note, versions, settings }) {
         settings.absent[`${contender.name} on ${kind}, "${what}"`] = reason
       }
     }
-    for (const { what, measure, processes: least = 1, calm = false, herd = false } of turnsOf(size)) {
+    for (const { what, measure, processes: least = 1, calm = false, backlog = false } of turnsOf(size)) {
       if (entries.every(({ processes }) => processes.length < least)) continue
-      if (herd && !entries.some(({ name, offers }) => name !== 'everytick' && offers.herd)) continue
+      if (backlog && !entries.some(({ name, offers }) => name !== 'everytick' && offers.backlog)) continue
       if (calm) await delay(size.calmMs)
       note(`${kind}: ${what}`)
       const turn = (entry, round) => measure(entry, size, round)
@@ -132,7 +132,7 @@ async function raceOn(kind, { size, quick, node, note, versions, settings }) {
         // What it has begun must not go on during the turns of others.
         await entry.end()
       }
-      const rounds = herd ? size.herdRounds : size.rounds
+      const rounds = backlog ? size.backlogRounds : size.rounds
       const found = await race({ entries: [...entries], rounds, turn, onFailure })
       for (const [name, values] of Object.entries(found)) seen[name] = { ...seen[name], ...values }
     }

@@ -3,12 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { percentile } from '../core/turns.mjs'
 import { within } from './talk.mjs'
 
-const PATIENCE_MS = 120_000
+const WAIT_LIMIT_MS = 120_000
 /** Slow contenders get at least so many, and no more where each is waited for. */
 const FEW = 100
 /** Creating, waiting for the instant, and the slowest of all last starts. */
-const HERD_PATIENCE_MS = 240_000
-const LOOK_MS = 2
+const BACKLOG_WAIT_MS = 240_000
+const POLL_MS = 2
 /** A worker that has just started to listen may miss the first hint. */
 const SETTLE_MS = 300
 
@@ -64,7 +64,7 @@ export async function pickUp(entry, { singles }) {
       worker.heard.startedAt = resolve
     })
     const at = await producer.ask('enqueueOne')
-    waits.push((await within(PATIENCE_MS, started, 'pick up a job')) - at)
+    waits.push((await within(WAIT_LIMIT_MS, started, 'pick up a job')) - at)
   }
   await worker.ask('rest')
   return { 'pick-up-p50': percentile(waits, 0.5), 'pick-up-p99': percentile(waits, 0.99) }
@@ -79,13 +79,13 @@ export async function create(entry, { schedules }, round) {
 }
 
 /** Lets `count` schedules come due at one instant to one process that plans and works. */
-export const herdOf =
+export const backlogOf =
   (count) =>
-  async (entry, { herdMinutes, herdLeadMs }, round) => {
-    const { herd } = entry.offers
-    if (!herd?.sizes.includes(count) || (herd.minutes && !herdMinutes)) return {}
-    const asked = { count, round, leadMs: herdLeadMs }
-    const { p99, last } = await entry.processes[0].ask('herd', asked, HERD_PATIENCE_MS)
+  async (entry, { backlogMinutes, backlogLeadMs }, round) => {
+    const { backlog } = entry.offers
+    if (!backlog?.sizes.includes(count) || (backlog.minutes && !backlogMinutes)) return {}
+    const asked = { count, round, leadMs: backlogLeadMs }
+    const { p99, last } = await entry.processes[0].ask('herd', asked, BACKLOG_WAIT_MS)
     return { [`herd-${count}-p99`]: p99, [`herd-${count}-last`]: last }
   }
 
@@ -102,8 +102,8 @@ async function drain({ serverCpuMs }, processes, count) {
   })
   const serverBefore = serverCpuMs()
   await Promise.all(processes.map((process) => process.ask('work')))
-  await within(PATIENCE_MS, all, `start ${count} jobs`)
-  while (await processes[0].ask('left')) await delay(LOOK_MS)
+  await within(WAIT_LIMIT_MS, all, `start ${count} jobs`)
+  while (await processes[0].ask('left')) await delay(POLL_MS)
   const endedAt = now()
   const serverAfter = serverCpuMs()
   const accounts = (await Promise.all(processes.map((process) => process.ask('account')))).filter(Boolean)

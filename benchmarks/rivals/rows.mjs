@@ -8,7 +8,7 @@ const SOONER = { unit: 'ms', better: 'less' }
 /** The pick-up is held against this one, whose promise of durability is ours. */
 const PICK_UP_RIVAL = 'graphile-worker'
 /** Of all that can say "many schedules at one instant", the quickest when this was decided. */
-const HERD_RIVAL = 'bullmq'
+const BACKLOG_RIVAL = 'bullmq'
 
 /**
  * `must` is how many times better we have to be than the best rival, or than `rival`, by store; none when that one is away;
@@ -43,7 +43,7 @@ const QUESTIONS = [
   ask('herd-10000-p99', '10,000 schedules due at once, p99 of lateness', SOONER),
   ask('herd-10000-last', '10,000 schedules due at once, the last start', SOONER, {
     must: { postgres: 4 },
-    rival: HERD_RIVAL,
+    rival: BACKLOG_RIVAL,
     aim: { postgres: 400 },
   }),
 ]

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 const PROCESS = fileURLToPath(new URL('./contender-process.mjs', import.meta.url))
 
 /** Longer than anything that is asked takes; a contender that hangs must not hold up the others for ever. */
-const PATIENCE_MS = 120_000
+const WAIT_LIMIT_MS = 120_000
 const CLOSING_MS = 5000
 
 /** Resolves when the contender has opened its place. `heard` holds who is told of what the process says unasked. */
@@ -31,12 +31,12 @@ export async function startContender({ execPath, module, place }) {
     if (message.error === undefined) resolve?.(message.answer)
     else reject?.(new Error(message.error))
   })
-  const ask = (what, value, patienceMs = PATIENCE_MS) => {
+  const ask = (what, value, waitLimitMs = WAIT_LIMIT_MS) => {
     const n = asking++
     const answer = new Promise((resolve, reject) => asked.set(n, { resolve, reject }))
     if (child.connected) child.send({ n, ask: what, value })
     else fail(new Error('its process is gone'))
-    return within(patienceMs, answer, what)
+    return within(waitLimitMs, answer, what)
   }
   const end = async () => {
     await ask('close', null, CLOSING_MS).catch(() => {})
@@ -45,7 +45,7 @@ export async function startContender({ execPath, module, place }) {
     await exited
   }
   try {
-    await within(PATIENCE_MS, ready, 'open')
+    await within(WAIT_LIMIT_MS, ready, 'open')
   } catch (error) {
     child.kill('SIGKILL')
     throw error

@@ -180,7 +180,7 @@ async function fillDay(client, { columns, schedules, first, size, fromAt, sinceA
     error: `case when ${failed} then '{"name":"Error","message":"the other side did not answer"}'::jsonb end`,
     finished_at: instant('at + 2 + i % 60 + 20 + (i * 104729 % 1000) * (i * 104729 % 1000) / 10'),
     result: `'null'`,
-    lane: 'null',
+    worker: 'null',
     overlap: `'skip'`,
   }
   const strange = columns.find((name) => values[name] === undefined)

@@ -83,7 +83,7 @@ const rowOf = ({ id, what, ours, most, unit = 'ms' }) => ({
 
 /** Summing up what ended long ago happens once, beside everything else, and so in steps. */
 const fillRows = ({ sums, longestRoll }) => [
-  rowOf({ id: 'sums', what: 'sums over all that is stored, made anew', ours: sums, unit: 's' }),
+  rowOf({ id: 'sums', what: 'sums over all that is stored, made again', ours: sums, unit: 's' }),
   rowOf({ id: 'sums-step', what: '  the longest step', ours: longestRoll, unit: 's' }),
 ]
 

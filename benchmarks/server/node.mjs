@@ -15,7 +15,7 @@ process.on('message', () => {
   process.send({ cpuMs: (user + system) / 1000 })
 })
 process.on('disconnect', async () => {
-  // First, so that its duties have ended before their store is gone.
+  // First, so that its background tasks have ended before their store is gone.
   await listening.close()
   await app.stop()
   await store.close()

@@ -1,11 +1,11 @@
 /** What `npm start` runs: five schedules, four of them here in code and one made over HTTP. */
 import { defineConfig, schedule } from 'everytick'
-import { beat, digest, flaky, report, slow } from './jobs.ts'
+import { digest, flaky, report, reportPresence, slow } from './jobs.ts'
 
 export default defineConfig({
-  jobs: [beat, report, flaky, slow, digest],
+  jobs: [reportPresence, report, flaky, slow, digest],
   schedules: [
-    schedule({ key: 'beat', every: '1s', job: beat, catchUp: 'all', catchUpLimit: 5000 }),
+    schedule({ key: 'beat', every: '1s', job: reportPresence, catchUp: 'all', catchUpLimit: 5000 }),
     schedule({ key: 'report', cron: '*/10 * * * * *', timezone: 'Europe/Berlin', job: report }),
     schedule({ key: 'flaky', every: '15s', job: flaky }),
     schedule({ key: 'slow', every: '3s', job: slow, overlap: 'skip' }),

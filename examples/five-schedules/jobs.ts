@@ -12,7 +12,7 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   })
 
 /** Quick, once a second. */
-export const beat = defineJob({ name: 'beat', run: () => {} })
+export const reportPresence = defineJob({ name: 'beat', run: () => {} })
 
 /** Takes its time, and says how far it is. */
 export const report = defineJob({

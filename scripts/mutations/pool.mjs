@@ -7,7 +7,7 @@ const SHARD = fileURLToPath(new URL('shard.mjs', import.meta.url))
 /** Executes all jobs; `onResult(job, result)` is called for each as it ends, and may return false to end the run. */
 export async function executeJobs(jobs, { shards, provide, signal, onResult }) {
   const waiting = [...jobs]
-  const lane = async () => {
+  const group = async () => {
     let shard = null
     try {
       while (waiting.length > 0 && !signal.aborted) {
@@ -31,7 +31,7 @@ export async function executeJobs(jobs, { shards, provide, signal, onResult }) {
       shard?.kill()
     }
   }
-  await Promise.all(Array.from({ length: Math.min(shards, jobs.length) }, lane))
+  await Promise.all(Array.from({ length: Math.min(shards, jobs.length) }, group))
 }
 
 async function openShard(provide, signal) {

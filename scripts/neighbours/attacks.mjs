@@ -96,9 +96,9 @@ export function createAttacks({ known, timings: { HOSTILE, ALMOST_NOTHING } }) {
       () => ['POST', '/explain', { ...ALMOST_NOTHING, n: 100 }],
       () => ['POST', '/explain', { ...HOSTILE.dense(++number), n: 100, from: '1970-01-01T00:00:00Z' }],
     ],
-    rehearseSchedules: [
-      () => ['POST', '/rehearse', { schedules: listed(20, () => ({ key: fresh(), job: 'bulk', ...timing() })) }],
-      () => ['POST', '/rehearse', { schedules: listed(3, () => many()) }],
+    previewSchedules: [
+      () => ['POST', '/preview', { schedules: listed(20, () => ({ key: fresh(), job: 'bulk', ...timing() })) }],
+      () => ['POST', '/preview', { schedules: listed(3, () => many()) }],
     ],
     simulateSchedule: [
       () => ['POST', '/simulate', { ...timing(), to: inDays(1000), durations: '90s', catchUp: 'all' }],
@@ -115,7 +115,7 @@ export function createAttacks({ known, timings: { HOSTILE, ALMOST_NOTHING } }) {
       get(() => `/forecast?bucket=1m&from=${inDays(1)}&to=${inDays(2)}`),
       get(() => `/forecast?bucket=1h&from=${inDays(1)}&to=${inDays(60)}`),
     ],
-    readHerds: [get('/forecast/herds')],
+    readSpikes: [get('/forecast/spikes')],
     readClockChanges: [get('/forecast/clock-changes')],
     readLedger: [get('/ledger')],
     createOperation: [

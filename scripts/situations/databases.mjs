@@ -156,7 +156,7 @@ const OPEN = {
         await closed
         return isFree
       },
-      /** Its log of changes begins anew: else it has room for many. */
+      /** Its log of changes begins again: else it has room for many. */
       prepare: () => once(holder(path, 'checkpoint'), 'close'),
       async exhaust() {},
       async revive() {},

@@ -124,9 +124,9 @@ function lineDifferences({ lines: wanted }, { lines, alerts }) {
     .filter((each) => !each.optional && !lines.some((line) => fits(line, each)))
     .map(({ of, level, message }) => `log of ${of} has no ${level} line ${message}`)
   const isOurs = ({ level, message }) => level === 'warn' && message.startsWith('alert ')
-  const needsNoLook = ({ level }) => level === 'info' || level === 'debug'
+  const needsNoScan = ({ level }) => level === 'info' || level === 'debug'
   const wrong = lines
-    .filter((each) => !needsNoLook(each) && !isOurs(each) && !wanted.some((one) => fits(each, one)))
+    .filter((each) => !needsNoScan(each) && !isOurs(each) && !wanted.some((one) => fits(each, one)))
     .map(({ of, level, message, time }) => `log of ${of}, ${level}: ${message} at ${time}`)
   const sent = new Set(lines.filter(isOurs).map(({ alert }) => alert))
   const unsent = alerts.filter(({ id }) => !sent.has(id)).map(({ title }) => `channel was not told: ${title}`)

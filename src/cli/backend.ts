@@ -110,7 +110,10 @@ async function onStore(store: StoreOption, older: 'migrate' | 'refuse'): Promise
   ])
   const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const app = everytick({ store, jobs: [], foreignJobs: true, migrate: older === 'migrate', logger: quiet })
-  const { fetch: send } = createServer(app, { duties: false, authorize: () => ({ scope: 'admin', name: 'cli' }) })
+  const { fetch: send } = createServer(app, {
+    backgroundTasks: false,
+    authorize: () => ({ scope: 'admin', name: 'cli' }),
+  })
   const close = async (): Promise<void> => {
     await app.stop()
     // A store that the configuration opened is closed by nobody else.
@@ -154,7 +157,7 @@ function backendOf({ kind, name, base, headers: own, send, close }: Line): Backe
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
   }
-  const asked = async (method: string, path: string, options: AskOptions = {}): Promise<Response> => {
+  const waitForStop = async (method: string, path: string, options: AskOptions = {}): Promise<Response> => {
     const response = await send(request(method, path, options))
     refuseRedirect(response)
     if (!response.ok) throw await refusalOf(response)
@@ -164,9 +167,9 @@ function backendOf({ kind, name, base, headers: own, send, close }: Line): Backe
     kind,
     name,
     close,
-    fetch: asked,
+    fetch: waitForStop,
     async ask<Answer>(method: string, path: string, options: AskOptions = {}) {
-      const response = await asked(method, path, options)
+      const response = await waitForStop(method, path, options)
       return (await readJson(response, { budget: options.budget })) as Answer
     },
   }

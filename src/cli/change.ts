@@ -1,4 +1,4 @@
-/** One change through a backend: carried out, or with --dry-run only told. */
+/** One change through a backend: executed, or with --dry-run only told. */
 import { answer, type JsonOption } from './answer.ts'
 import type { Backend, BackendOptions } from './backend.ts'
 import type { Io } from './io.ts'
@@ -28,12 +28,12 @@ export async function change<Answer extends object | null>(
   { said, ...wanted }: Change & { readonly said: (answer: Answer) => string },
   options: ChangeOptions & { readonly io: Io },
 ): Promise<void> {
-  if (options.dryRun) return tellPlan(wanted, options)
+  if (options.dryRun) return printPlan(wanted, options)
   const { method, path, body } = wanted
   const done = await backend.ask<Answer>(method, path, body === undefined ? {} : { body })
   // A removal answers nothing, and programs still want to read something.
   await answer(done ?? { done: wanted.words }, options, () => `${printable(said(done))}\n`)
 }
 
-export const tellPlan = (wanted: Change, options: JsonOption & { readonly io: Io }): Promise<void> =>
+export const printPlan = (wanted: Change, options: JsonOption & { readonly io: Io }): Promise<void> =>
   answer(plan(wanted), { ...options, json: Boolean(options.json) }, () => `would ${printable(wanted.words)}\n`)

@@ -56,8 +56,11 @@ export async function listed<Item>(
   let cursor: string | undefined
   let empty = 0
   do {
-    const asked = { ...query, limit: Math.min(PAGE, limit - items.length), cursor }
-    const { data, next } = pageOf<Item>(await backend.ask<unknown>('GET', path, { query: asked, budget }), asked.limit)
+    const waitForStop = { ...query, limit: Math.min(PAGE, limit - items.length), cursor }
+    const { data, next } = pageOf<Item>(
+      await backend.ask<unknown>('GET', path, { query: waitForStop, budget }),
+      waitForStop.limit,
+    )
     items.push(...data)
     empty = data.length === 0 ? empty + 1 : 0
     if (next !== undefined && (next === cursor || empty > MAX_EMPTY))

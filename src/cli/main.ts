@@ -48,6 +48,6 @@ async function printVersion(): Promise<number> {
   return 0
 }
 
-const asked = process.argv.slice(2)
-process.exitCode = await run(asked.length > 0 ? asked : ['--help'])
+const waitForStop = process.argv.slice(2)
+process.exitCode = await run(waitForStop.length > 0 ? waitForStop : ['--help'])
 await leave(openAtStart)

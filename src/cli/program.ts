@@ -7,8 +7,8 @@ import { registerCompletion } from './program/completion.ts'
 import { registerCrontab } from './program/crontab.ts'
 import { registerDeploy } from './program/deploy.ts'
 import { registerFleet } from './program/fleet.ts'
+import { registerInspect } from './program/inspect.ts'
 import { registerKeys } from './program/keys.ts'
-import { registerLook } from './program/look.ts'
 import { registerRuns } from './program/runs.ts'
 import { registerSchedules } from './program/schedules.ts'
 import { registerStart } from './program/start.ts'
@@ -90,7 +90,7 @@ const GROUPS: readonly Group[] = [
   { words: ['next', 'explain'], register: registerTime },
   { words: ['schedules', 'trigger', 'backfill'], register: registerSchedules },
   { words: ['runs', 'ops'], register: registerRuns },
-  { words: ['why', 'simulate', 'forecast', 'audit', 'audit-log', 'bench'], register: registerLook },
+  { words: ['why', 'simulate', 'forecast', 'audit', 'audit-log', 'bench'], register: registerInspect },
   { words: ['queues', 'workers', 'locks', 'quotas'], register: registerFleet },
   { words: ['keys'], register: registerKeys },
   { words: ['alerts', 'alert-rules', 'channels'], register: registerAlerts },

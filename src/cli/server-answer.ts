@@ -111,11 +111,11 @@ const fieldsOf = (body: unknown): Readonly<Record<string, unknown>> =>
 
 const wordsOf = (text: unknown): string | null => (typeof text === 'string' ? printable(text.slice(0, MAX_TEXT)) : null)
 
-let asked = false
+let waitForStop = false
 
 /** Sends a request to a server that is not ours; what cannot be reached, or does not begin to answer in time, is thrown as it is. */
 export async function askServer(request: Request): Promise<Response> {
-  asked = true
+  waitForStop = true
   const late = new AbortController()
   const inTime = systemTimers.set(MAX_MS, () => late.abort())
   try {
@@ -132,7 +132,7 @@ export function unreadableAnswer(error: unknown): unknown {
     error instanceof URIError ||
     error instanceof RangeError ||
     error instanceof SyntaxError
-  return asked && isShape
+  return waitForStop && isShape
     ? badAnswer(`answers something that this command cannot read (${error.message})`, error)
     : error
 }

@@ -1,10 +1,10 @@
 /** Stops an app within a bounded time, and says in an error, and so in the exit code, what could not be ended in order. */
-import type { Fact } from '../observe/fact.ts'
+import type { EngineEvent } from '../observe/engine-event.ts'
 import { coreOf } from '../scheduler/core.ts'
 import type { Everytick } from '../scheduler.ts'
 import { formatDuration } from '../time/duration.ts'
 import { systemTimers } from '../time/timers.ts'
-import { asked } from './asked.ts'
+import { waitForStop } from './stop-signal.ts'
 import { UsageError } from './usage-error.ts'
 
 /** After the drain: handlers heed their signal, verdicts and log lines are written, leases are released, the store closes. */
@@ -12,11 +12,11 @@ const CLOSING_MS = 15_000
 /** More jobs are not named. */
 const MAX_NAMED = 5
 
-type Incomplete = Extract<Fact, { kind: 'stop.incomplete' }>
+type Incomplete = Extract<EngineEvent, { kind: 'stop.incomplete' }>
 
 export async function stopApp(app: Everytick, drainMs: number): Promise<void> {
   let incomplete: Incomplete | null = null
-  const unsubscribe = coreOf(app).hub.onFact((fact) => {
+  const unsubscribe = coreOf(app).hub.onEvent((fact) => {
     if (fact.kind === 'stop.incomplete') incomplete = fact
   })
   const inTime = await isDoneWithin(drainMs + CLOSING_MS, app.stop({ drain: drainMs })).finally(unsubscribe)
@@ -41,7 +41,7 @@ export interface ServiceOptions {
 }
 
 /** Starts, goes on until the process is asked to end, and stops. */
-export async function runUntilAsked({ app, drainMs, seconds, onEnding, start }: ServiceOptions): Promise<void> {
+export async function runUntilStopped({ app, drainMs, seconds, onEnding, start }: ServiceOptions): Promise<void> {
   let stopping: Promise<void> | null = null
   const stop = (): Promise<void> => {
     stopping ??= stopApp(app, drainMs)
@@ -50,7 +50,7 @@ export async function runUntilAsked({ app, drainMs, seconds, onEnding, start }: 
     return stopping
   }
   // Within the signal: an app stops by itself on SIGTERM, and the first call decides about the drain.
-  const end = asked(seconds, () => {
+  const end = waitForStop(seconds, () => {
     onEnding?.()
     void stop()
   })

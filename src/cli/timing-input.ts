@@ -31,13 +31,13 @@ export function readTimingInput(words: readonly string[], options: TimingOptions
   const zone = timeZone(tz)
   const dst = { ...(gap && { gap }), ...(fold && { fold }) }
   const from = readFrom(options.from)
-  const timing = readWords(words, { timezone: zone.name, dst, ...(seed !== undefined && { seed }) })
+  const timing = readFilters(words, { timezone: zone.name, dst, ...(seed !== undefined && { seed }) })
   refuseNever(timing, from)
   return { timing, zone, from }
 }
 
 /** An expression without quotes arrives as several words, which is fine as long as the shell found no files for its stars. */
-function readWords(words: readonly string[], options: CronOptions): ReturnType<typeof parseCron> {
+function readFilters(words: readonly string[], options: CronOptions): ReturnType<typeof parseCron> {
   try {
     return parseCron(words.join(' '), options)
   } catch (error) {

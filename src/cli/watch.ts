@@ -38,7 +38,7 @@ export async function watched<Seen>({ look, isOver, show }: Watching<Seen>): Pro
 
 export const pause = (): Promise<void> => new Promise((resolve) => void systemTimers.set(PAUSE_MS, resolve))
 
-export interface Patience {
+export interface RetryDelay {
   /** Returns when this can be borne once more, and throws it otherwise. */
   bear(error: unknown): undefined
   /** After a success. */
@@ -46,7 +46,7 @@ export interface Patience {
 }
 
 /** A server that is being replaced answers again soon: only what fails for long, or was refused, ends the watching. */
-export function patient(): Patience {
+export function patient(): RetryDelay {
   let failures = 0
   return {
     bear(error) {

@@ -1,6 +1,6 @@
-/** Carries out one granted run, as a chain: find the job, read the payload, run with a deadline, name the outcome, settle. */
+/** Executes one claimed run, as a chain: find the job, read the payload, run with a deadline, name the outcome, settle. */
 import { toJsonText } from '../json.ts'
-import type { Fact } from '../observe/fact.ts'
+import type { EngineEvent } from '../observe/engine-event.ts'
 import type { AttemptSpan, Tracer } from '../observe/tracer.ts'
 import { type Ended, type Outcome, settle, type Verdict } from '../run/settle.ts'
 import type { Clock } from '../time/clock.ts'
@@ -8,9 +8,9 @@ import type { Timers } from '../time/timers.ts'
 import { type ContextTools, type JobContext, RunContext } from './context.ts'
 import { withinRun } from './current-run.ts'
 import type { Endings } from './endings.ts'
-import type { Held, SettleAnswer } from './grants.ts'
 import type { HandingOver, HandOverAnswer } from './hand-over.ts'
 import type { LateFinish } from './late-finish.ts'
+import type { LeasedRun, SettleAnswer } from './leased-runs.ts'
 import { outcomeOfThrown } from './outcome.ts'
 import { report } from './report.ts'
 import type { RetryBudgets } from './retry-budgets.ts'
@@ -36,26 +36,26 @@ export interface AttemptOptions extends ContextTools {
   readonly budgets: RetryBudgets
   readonly workerId: string
   readonly random: () => number
-  readonly onFact: (fact: Fact) => void
+  readonly onEvent: (fact: EngineEvent) => void
   readonly onEnd: Endings
   readonly tracer?: Tracer | undefined
 }
 
 /** Whoever gave the slot is told when it is free, and when there is nothing more to write. */
 export interface Slots {
-  ended(held: Held, at: number): void
-  settled(held: Held): void
+  ended(leased: LeasedRun, at: number): void
+  settled(leased: LeasedRun): void
 }
 
 /** How long a run of an unknown job rests before the next worker may look at it. */
-const UNKNOWN_JOB_REST_MS = 5000
+const UNKNOWN_JOB_DELAY_MS = 5000
 const RETURNED_NOTHING: Outcome = { kind: 'returned', result: null }
 
 /**
- * Answers a function that carries out one grant, and never throws. Work that ends without waiting for anything costs no
+ * Answers a function that executes one claim, and never throws. Work that ends without waiting for anything costs no
  * promise: thousands of such runs a second pass here.
  */
-export function createAttempt(options: AttemptOptions, slots: Slots): (held: Held) => void {
+export function createAttempt(options: AttemptOptions, slots: Slots): (leased: LeasedRun) => void {
   const {
     jobs,
     clock,
@@ -67,98 +67,98 @@ export function createAttempt(options: AttemptOptions, slots: Slots): (held: Hel
     budgets,
     workerId,
     runLog,
-    onFact,
+    onEvent,
     onEnd,
     tracer,
   } = options
-  /** Of attempts under way; stays empty when nobody follows them. */
-  const spans = new Map<Held, AttemptSpan>()
+  /** Of attempts in flight; stays empty when nobody follows them. */
+  const spans = new Map<LeasedRun, AttemptSpan>()
 
-  const settled = (held: Held, answer: SettleAnswer): void => {
-    const { run, tookMs } = held
-    const verdict = held.verdict!
-    report(run, { verdict, answer, durationMs: tookMs, onFact })
+  const settled = (leased: LeasedRun, answer: SettleAnswer): void => {
+    const { run, tookMs } = leased
+    const verdict = leased.verdict!
+    report(run, { verdict, answer, durationMs: tookMs, onEvent })
     if (answer === 'accepted') onEnd(run, verdict)
-    slots.settled(held)
+    slots.settled(leased)
   }
 
-  const end = (held: Held, outcome: Ended): void => {
+  const end = (leased: LeasedRun, outcome: Ended): void => {
     const at = clock.elapsed()
-    held.tookMs = at - held.startedAt
-    runLog.ended(held)
+    leased.tookMs = at - leased.startedAt
+    runLog.ended(leased)
     if (tracer) {
-      spans.get(held)?.end(outcome, held.tookMs)
-      spans.delete(held)
+      spans.get(leased)?.end(outcome, leased.tookMs)
+      spans.delete(leased)
     }
-    if (outcome.kind === 'handed_over') handOver(held, outcome.waitMs, handedOver)
-    else settleAs(held, outcome)
-    slots.ended(held, at)
+    if (outcome.kind === 'handed_over') handOver(leased, outcome.waitMs, handedOver)
+    else settleAs(leased, outcome)
+    slots.ended(leased, at)
   }
 
-  const settleAs = (held: Held, outcome: Outcome): void => {
-    held.verdict = budgets.spend(held.run.queue, verdictOn(held, outcome))
-    held.onSettled = settled
-    settler.add(held)
+  const settleAs = (leased: LeasedRun, outcome: Outcome): void => {
+    leased.verdict = budgets.spend(leased.run.queue, verdictOn(leased, outcome))
+    leased.onSettled = settled
+    settler.add(leased)
   }
 
-  const verdictOn = ({ run, stopped }: Held, outcome: Outcome): Verdict => {
+  const verdictOn = ({ run, stopped }: LeasedRun, outcome: Outcome): Verdict => {
     const { attempt, fence, policy } = run
     return settle(stopped === 'cancelled' ? { attempt, fence, policy, cancelRequested: true } : run, outcome, random())
   }
 
   /** Work that ends by throwing has done what its signal asked for; work that is done may leave no other trace. */
-  const endLate = (held: Held, outcome: Ended): void => {
-    if (outcome.kind === 'returned' || outcome.kind === 'discarded') lateFinish(held, verdictOn(held, outcome))
+  const endLate = (leased: LeasedRun, outcome: Ended): void => {
+    if (outcome.kind === 'returned' || outcome.kind === 'discarded') lateFinish(leased, verdictOn(leased, outcome))
   }
 
-  const handedOver = (held: Held, answer: HandOverAnswer): void => {
-    const { run } = held
+  const handedOver = (leased: LeasedRun, answer: HandOverAnswer): void => {
+    const { run } = leased
     if (answer === 'cancelling') {
-      settleAs(held, { kind: 'cancelled' })
+      settleAs(leased, { kind: 'cancelled' })
       return
     }
-    onFact({ kind: answer === 'handed_over' ? 'run.handed_over' : 'run.refused', run })
-    slots.settled(held)
+    onEvent({ kind: answer === 'handed_over' ? 'run.handed_over' : 'run.refused', run })
+    slots.settled(leased)
   }
   const watching = { clock, timers, end, endLate }
 
-  const follow = (tracer: Tracer, job: EngineJob, { held, ctx }: Begun): Ended | Promise<Ended> => {
-    const span = tracer.begin(held.run)
-    spans.set(held, span)
-    return span.within(() => begin(job, held, ctx))
+  const follow = (tracer: Tracer, job: EngineJob, { leased, ctx }: Begun): Ended | Promise<Ended> => {
+    const span = tracer.begin(leased.run)
+    spans.set(leased, span)
+    return span.within(() => begin(job, leased, ctx))
   }
 
-  return (held) => {
-    const { run } = held
+  return (leased) => {
+    const { run } = leased
     const job = jobs.get(run.job)
     if (!job) {
-      onFact({ kind: 'job.unknown', run, workerId })
-      end(held, { kind: 'released', delayMs: UNKNOWN_JOB_REST_MS, why: 'unknown_job' })
+      onEvent({ kind: 'job.unknown', run, workerId })
+      end(leased, { kind: 'released', delayMs: UNKNOWN_JOB_DELAY_MS, why: 'unknown_job' })
       return
     }
     const now = clock.now()
-    onFact({ kind: 'run.started', run, at: now })
-    const ctx = new RunContext(held, now, options)
-    const outcome = withinRun(run, () => (tracer ? follow(tracer, job, { held, ctx }) : begin(job, held, ctx)))
-    if (outcome instanceof Promise) watch(held, outcome, watching)
-    else end(held, outcome)
+    onEvent({ kind: 'run.started', run, at: now })
+    const ctx = new RunContext(leased, now, options)
+    const outcome = withinRun(run, () => (tracer ? follow(tracer, job, { leased, ctx }) : begin(job, leased, ctx)))
+    if (outcome instanceof Promise) watch(leased, outcome, watching)
+    else end(leased, outcome)
   }
 }
 
 /** Never throws nor rejects. */
-function begin(job: EngineJob, held: Held, ctx: JobContext): Ended | Promise<Ended> {
+function begin(job: EngineJob, leased: LeasedRun, ctx: JobContext): Ended | Promise<Ended> {
   let payload: unknown
   try {
-    payload = job.parse(held.run.payload)
-    if (promiseOf(payload)) return beginLater(job, held, { payload, ctx })
+    payload = job.parse(leased.run.payload)
+    if (promiseOf(payload)) return beginLater(job, leased, { payload, ctx })
   } catch (error) {
     return unreadable(error)
   }
-  return carryOut(job, held, { payload, ctx })
+  return execute(job, leased, { payload, ctx })
 }
 
 interface Begun {
-  readonly held: Held
+  readonly leased: LeasedRun
   readonly ctx: JobContext
 }
 
@@ -167,39 +167,39 @@ interface Given {
   readonly ctx: JobContext
 }
 
-async function beginLater(job: EngineJob, held: Held, { payload, ctx }: Given): Promise<Ended> {
+async function beginLater(job: EngineJob, leased: LeasedRun, { payload, ctx }: Given): Promise<Ended> {
   let read: unknown
   try {
     read = await payload
   } catch (error) {
     return unreadable(error)
   }
-  return carryOut(job, held, { payload: read, ctx })
+  return execute(job, leased, { payload: read, ctx })
 }
 
-/** The stored payload will not become valid by waiting; an operator may redrive it after a deploy. */
+/** The stored payload will not become valid by waiting; an operator may retry it after a deploy. */
 const unreadable = (error: unknown): Outcome => ({ kind: 'discarded', error: runError(error) })
 
-function carryOut(job: EngineJob, held: Held, { payload, ctx }: Given): Ended | Promise<Ended> {
+function execute(job: EngineJob, leased: LeasedRun, { payload, ctx }: Given): Ended | Promise<Ended> {
   try {
     const returned = job.run(payload as never, ctx)
     if (returned === undefined) return RETURNED_NOTHING
     const promise = promiseOf(returned)
-    if (!promise) return named(job, held, returned)
+    if (!promise) return named(job, leased, returned)
     return promise.then(
-      (result) => named(job, held, result),
-      (error: unknown) => outcomeOfThrown(held, error),
+      (result) => named(job, leased, result),
+      (error: unknown) => outcomeOfThrown(leased, error),
     )
   } catch (error) {
-    return outcomeOfThrown(held, error)
+    return outcomeOfThrown(leased, error)
   }
 }
 
-function named(job: EngineJob, held: Held, returned: unknown): Ended {
+function named(job: EngineJob, leased: LeasedRun, returned: unknown): Ended {
   if (returned === undefined) return RETURNED_NOTHING
   try {
     return { kind: 'returned', result: JSON.parse(toJsonText(returned, { what: `the result of job "${job.name}"` })) }
   } catch (error) {
-    return outcomeOfThrown(held, error)
+    return outcomeOfThrown(leased, error)
   }
 }

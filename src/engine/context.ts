@@ -1,12 +1,12 @@
 /** What a handler is given besides its payload: facts of the run, a signal, and ways to report; it decides nothing. */
 import { EverytickError } from '../errors.ts'
-import type { Fact } from '../observe/fact.ts'
+import type { EngineEvent } from '../observe/engine-event.ts'
 import type { Logger, LogLevel } from '../observe/logger.ts'
 import { completionTokenOf } from '../run/completion-token.ts'
 import { parseDuration } from '../time/duration.ts'
 import type { CompletionKey } from './completion-key.ts'
-import type { Held } from './grants.ts'
-import type { Heartbeat } from './heartbeat.ts'
+import type { LeaseRenewal } from './lease-renewal.ts'
+import type { LeasedRun } from './leased-runs.ts'
 import type { RunLog } from './run-log.ts'
 
 export interface JobContext {
@@ -47,10 +47,10 @@ export interface JobContext {
 /** What all contexts of one worker share. */
 export interface ContextTools {
   readonly leaseMs: number
-  readonly heartbeat: Heartbeat
+  readonly heartbeat: LeaseRenewal
   readonly runLog: RunLog
   readonly completionKey: CompletionKey
-  readonly onFact: (fact: Fact) => void
+  readonly onEvent: (fact: EngineEvent) => void
 }
 
 const dateOf = (at: number | null): Date | null => (at === null ? null : new Date(at))
@@ -60,20 +60,20 @@ const dateOf = (at: number | null): Date | null => (at === null ? null : new Dat
  * since `({ log, progress })` is how handlers like to take them.
  */
 export class RunContext implements JobContext {
-  readonly #held: Held
+  readonly #leased: LeasedRun
   readonly #startedAt: number
   readonly #tools: ContextTools
   #run: JobContext['run'] | null = null
   #log: Logger | null = null
 
-  constructor(held: Held, startedAt: number, tools: ContextTools) {
-    this.#held = held
+  constructor(leased: LeasedRun, startedAt: number, tools: ContextTools) {
+    this.#leased = leased
     this.#startedAt = startedAt
     this.#tools = tools
   }
 
   get run(): JobContext['run'] {
-    const { run } = this.#held
+    const { run } = this.#leased
     this.#run ??= {
       id: run.id,
       attempt: run.attempt,
@@ -88,41 +88,41 @@ export class RunContext implements JobContext {
   }
 
   get workspace(): string {
-    return this.#held.run.workspace
+    return this.#leased.run.workspace
   }
 
   get schedule(): JobContext['schedule'] {
-    const { schedule, workspace } = this.#held.run
+    const { schedule, workspace } = this.#leased.run
     return schedule ? { id: schedule.id, key: schedule.key, workspace } : undefined
   }
 
   get slot(): JobContext['slot'] {
-    const { scheduledAt, slotStartAt } = this.#held.run
+    const { scheduledAt, slotStartAt } = this.#leased.run
     return scheduledAt === null ? undefined : { start: dateOf(slotStartAt), end: new Date(scheduledAt) }
   }
 
   get signal(): AbortSignal {
-    return this.#held.signal
+    return this.#leased.signal
   }
 
   get log(): Logger {
-    const held = this.#held
-    const { onFact, runLog } = this.#tools
+    const leased = this.#leased
+    const { onEvent, runLog } = this.#tools
     const log = (level: LogLevel) => (message: string, data?: unknown) => {
-      runLog.add(held, { level, message, data })
-      onFact({ kind: 'run.log', run: held.run, level, message, ...(data === undefined ? {} : { data }) })
+      runLog.add(leased, { level, message, data })
+      onEvent({ kind: 'run.log', run: leased.run, level, message, ...(data === undefined ? {} : { data }) })
     }
     this.#log ??= { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
     return this.#log
   }
 
   get progress(): JobContext['progress'] {
-    const held = this.#held
+    const leased = this.#leased
     return (fraction, note) => {
       if (!(fraction >= 0 && fraction <= 1)) {
         throw new EverytickError('OPTION_INVALID', `progress is a fraction from 0 to 1, not ${String(fraction)}`)
       }
-      held.progress = { fraction, ...(note === undefined ? {} : { note: String(note).slice(0, 200) }) }
+      leased.progress = { fraction, ...(note === undefined ? {} : { note: String(note).slice(0, 200) }) }
     }
   }
 
@@ -135,15 +135,15 @@ export class RunContext implements JobContext {
   }
 
   get completionToken(): JobContext['completionToken'] {
-    const { id: runId, fence, claimId } = this.#held.run
+    const { id: runId, fence, claimId } = this.#leased.run
     return async () => completionTokenOf(await this.#tools.completionKey(), { runId, fence, claimId: claimId ?? '' })
   }
 
   get idempotencyKey(): string {
-    return this.#held.run.id
+    return this.#leased.run.id
   }
 
   async #renew(ms: number): Promise<void> {
-    if (!(await this.#tools.heartbeat.renew([this.#held], ms))) this.#held.signal.throwIfAborted()
+    if (!(await this.#tools.heartbeat.renew([this.#leased], ms))) this.#leased.signal.throwIfAborted()
   }
 }

@@ -1,5 +1,5 @@
 /** What an engine is told before it lives: where, as what, and how much; reading that from users is the scheduler's matter. */
-import type { Fact } from '../observe/fact.ts'
+import type { EngineEvent } from '../observe/engine-event.ts'
 import type { Tracer } from '../observe/tracer.ts'
 import type { Store } from '../store/contract/store.ts'
 import type { Retention } from '../store/contract/upkeep.ts'
@@ -23,7 +23,7 @@ export interface EngineOptions {
   /** Whether one process plans while the others stand by, which is so when absent, each plans its share, or each plans everything. */
   readonly planner?: 'leader' | 'sharded' | 'all'
   readonly retention: Retention
-  readonly onFact: (fact: Fact) => void
+  readonly onEvent: (fact: EngineEvent) => void
   /** Told of every attempt; absent when nobody follows them. */
   readonly tracer?: Tracer | undefined
   readonly random?: () => number

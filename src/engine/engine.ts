@@ -4,22 +4,22 @@ import type { Run } from '../run/run.ts'
 import type { Verdict } from '../run/settle.ts'
 import { systemTimers } from '../time/timers.ts'
 import { createAttempt } from './attempt.ts'
-import { createBeat } from './beat.ts'
+import { createBackgroundTasks } from './background-tasks.ts'
 import { createBegunCounts } from './begun.ts'
 import { createCompletionKey } from './completion-key.ts'
-import { createDuties } from './duties.ts'
 import { createEndings } from './endings.ts'
 import type { EngineOptions } from './engine-options.ts'
 import { createFailurePause } from './failure-pause.ts'
-import { createGrants, type Held, type SettleAnswer } from './grants.ts'
+import { createGroups } from './groups.ts'
 import { createHandOver } from './hand-over.ts'
-import { createHeartbeat } from './heartbeat.ts'
 import type { Uncaught } from './interruption.ts'
-import { createLanes } from './lanes.ts'
 import { createLateFinish } from './late-finish.ts'
+import { createLeaseRenewal } from './lease-renewal.ts'
 import { createLeaseWatch } from './lease-watch.ts'
+import { createLeasedRuns, type LeasedRun, type SettleAnswer } from './leased-runs.ts'
 import { createLoop, type Loop } from './loop.ts'
 import { pollOf } from './poll.ts'
+import { createPresence } from './presence.ts'
 import { setUpQueues } from './queue-setup.ts'
 import { createRetryBudgets } from './retry-budgets.ts'
 import { createRunLog } from './run-log.ts'
@@ -42,7 +42,7 @@ export interface Engine {
   inProgress(): readonly Run[]
   /** Gives back at once whatever this process has, because an error that no code caught ends it; resolves after two seconds even when the store does not answer. */
   interrupt(uncaught: Uncaught): Promise<void>
-  /** Everything due now is planned, carried out and settled: for tests on a clock that stands still. */
+  /** Everything due now is planned, executed and settled: for tests on a clock that stands still. */
   settled(): Promise<void>
   /** Empty for an engine that only plans. */
   slots(): readonly SlotUsage[]
@@ -50,24 +50,32 @@ export interface Engine {
   crash(): void
 }
 
-/** Turns of the event loop after which work still under way is taken to be waiting for time to pass. */
-const QUIET_TURNS = 400
+/** Turns of the event loop after which work still in flight is taken to be waiting for time to pass. */
+const QUIET_ROUNDS = 400
 /** A write takes some thousands of them; one that takes more waits for something else. */
-const WRITING_TURNS = 20_000
+const WRITING_ROUNDS = 20_000
 
 export function createEngine(options: EngineOptions): Engine {
-  const { store, clock, workerId, leaseMs, roles, onFact } = options
+  const { store, clock, workerId, leaseMs, roles, onEvent } = options
   const timers = options.timers ?? systemTimers
   const random = options.random ?? Math.random
   const onError = (where: string) => (error: unknown, retryInMs: number) =>
-    onFact({ kind: 'engine.error', where, error, retryInMs })
-  const onRecovery = (where: string) => () => onFact({ kind: 'engine.recovered', where })
+    onEvent({ kind: 'engine.error', where, error, retryInMs })
+  const onRecovery = (where: string) => () => onEvent({ kind: 'engine.recovered', where })
 
   const pollMs = pollOf(store.wake)
-  const grants = createGrants()
+  const leasedRuns = createLeasedRuns()
   const begun = createBegunCounts(clock)
-  const leaseWatch = createLeaseWatch({ clock, timers, grants, leaseMs, onFact })
-  const heartbeat = createHeartbeat({ claims: store.claims, clock, grants, leaseMs, begun, leaseWatch, onFact })
+  const leaseWatch = createLeaseWatch({ clock, timers, leasedRuns, leaseMs, onEvent })
+  const leaseRenewal = createLeaseRenewal({
+    claims: store.claims,
+    clock,
+    leasedRuns,
+    leaseMs,
+    begun,
+    leaseWatch,
+    onEvent,
+  })
   const { claims, history } = store
   const settler = createSettler({
     ...{ claims, history, timers, workerId, begun },
@@ -82,25 +90,25 @@ export function createEngine(options: EngineOptions): Engine {
     ...{ onError: onError('logs'), onRecovery: onRecovery('logs') },
   })
   const underWay = createUnderWay()
-  const lateFinish = createLateFinish({ settler, underWay, onFact })
+  const lateFinish = createLateFinish({ settler, underWay, onEvent })
   /** Grows with everything from which something may follow. */
   let moves = 0
 
-  const failurePause = createFailurePause({ store, onFact })
-  const lanes = createLanes({
-    lanes: store.lanes,
+  const failurePause = createFailurePause({ store, onEvent })
+  const groups = createGroups({
+    groups: store.groups,
     clock,
     pollMs,
     onMoved(moved) {
       moves++
-      if (moved.some(({ kind }) => kind === 'open')) loops.worker?.wake()
-      if (moved.some(({ kind }) => kind === 'cancel')) loops.heartbeat?.wake()
+      if (moved.some(({ kind }) => kind === 'ready')) loops.worker?.wake()
+      if (moved.some(({ kind }) => kind === 'cancel')) loops.leaseRenewal?.wake()
     },
-    wake: () => loops.lanes?.wake(),
+    wake: () => loops.groups?.wake(),
   })
   const endings = createEndings({
-    // In a process that works nothing, nobody looks at lanes.
-    freed: (lane) => works && lanes.freed(lane),
+    // In a process that works nothing, nobody looks at groups.
+    freed: (group) => works && groups.freed(group),
     backfillEnded: () => loops.backfiller?.wake(),
     // One that cannot be looked at now is looked at with the next failure.
     failed: (run, reason) =>
@@ -115,7 +123,7 @@ export function createEngine(options: EngineOptions): Engine {
   const worker = createWorker({
     claims,
     clock,
-    grants,
+    leasedRuns,
     begun,
     onError(error) {
       onError('begin')(error, BEGIN_RETRY_MS)
@@ -127,39 +135,39 @@ export function createEngine(options: EngineOptions): Engine {
     workerId,
     leaseMs,
     pollMs,
-    attempt(held) {
+    attempt(leased) {
       moves++
       underWay.begin()
-      carryOut(held)
+      execute(leased)
     },
-    cancel: (held) => giveUp(held, { kind: 'final', state: 'cancelled' }),
+    cancel: (leased) => giveUp(leased, { kind: 'final', state: 'cancelled' }),
     wake: () => loops.worker?.wake(),
   })
-  const carryOut = createAttempt(
+  const execute = createAttempt(
     {
-      ...{ ...options, timers, random, heartbeat, settler, budgets, runLog, onEnd },
+      ...{ ...options, timers, random, heartbeat: leaseRenewal, settler, budgets, runLog, onEnd },
       handOver: handOver.add,
       lateFinish: lateFinish.add,
       completionKey: createCompletionKey(() => store.documents),
     },
     {
       ended: worker.slots.ended,
-      settled(held) {
-        worker.slots.settled(held)
-        lateFinish.settled(held)
+      settled(leased) {
+        worker.slots.settled(leased)
+        lateFinish.settled(leased)
         underWay.end()
       },
     },
   )
-  const duties = createDuties({ ...options, random, pollMs, onEnd, onBackfillStep: () => moves++ })
+  const backgroundTasks = createBackgroundTasks({ ...options, random, pollMs, onEnd, onBackfillStep: () => moves++ })
 
-  const beat = createBeat(options, { busy: () => worker.busy, onDrain: () => void shutdown.drain() })
+  const presence = createPresence(options, { busy: () => worker.busy, onDrain: () => void shutdown.drain() })
 
   const loop = (where: string, pass: () => Promise<number>): Loop =>
     createLoop({ timers, pass, onError: onError(where), onRecovery: onRecovery(where) })
   let isClaimUnanswered = false
   const claim = async (): Promise<number> => {
-    // The store may carry out a claim whose answer is lost, and those runs then wait for a lease to end. One lost answer is enough.
+    // The store may execute a claim whose answer is lost, and those runs then wait for a lease to end. One lost answer is enough.
     if (isClaimUnanswered) await store.now()
     isClaimUnanswered = true
     const nextMs = await worker.pass()
@@ -170,14 +178,14 @@ export function createEngine(options: EngineOptions): Engine {
   const schedules = roles.includes('scheduler')
   const works = roles.includes('worker')
   const loops: Loops = {
-    planner: schedules ? loop('planner', duties.planner.pass) : undefined,
-    reaper: loop('reaper', duties.reaper.pass),
-    janitor: schedules ? loop('janitor', duties.janitor.pass) : undefined,
-    backfiller: schedules ? loop('backfiller', duties.backfiller.pass) : undefined,
-    lanes: works ? loop('lanes', lanes.pass) : undefined,
+    planner: schedules ? loop('planner', backgroundTasks.planner.pass) : undefined,
+    reaper: loop('reaper', backgroundTasks.reaper.pass),
+    janitor: schedules ? loop('janitor', backgroundTasks.janitor.pass) : undefined,
+    backfiller: schedules ? loop('backfiller', backgroundTasks.backfiller.pass) : undefined,
+    groups: works ? loop('groups', groups.pass) : undefined,
     worker: works ? loop('worker', claim) : undefined,
-    heartbeat: works ? loop('heartbeat', heartbeat.pass) : undefined,
-    beat: loop('beat', beat.pass),
+    leaseRenewal: works ? loop('leaseRenewal', leaseRenewal.pass) : undefined,
+    presence: loop('presence', presence.pass),
   }
 
   let unlisten: (() => Promise<void>) | null = null
@@ -185,35 +193,35 @@ export function createEngine(options: EngineOptions): Engine {
   let life: 'new' | 'started' | 'stopped' = 'new'
   let stopping: Promise<void> | null = null
 
-  /** Hands back or ends a run that was granted and never begun. */
-  const giveUp = (held: Held, verdict: Verdict): void => {
+  /** Hands back or ends a run that was claimed and never begun. */
+  const giveUp = (leased: LeasedRun, verdict: Verdict): void => {
     underWay.begin()
-    held.verdict = verdict
-    held.onSettled = givenUp
-    settler.add(held)
+    leased.verdict = verdict
+    leased.onSettled = givenUp
+    settler.add(leased)
   }
 
-  const givenUp = (held: Held, answer: SettleAnswer): void => {
-    const { run } = held
-    grants.remove(held)
+  const givenUp = (leased: LeasedRun, answer: SettleAnswer): void => {
+    const { run } = leased
+    leasedRuns.remove(leased)
     underWay.end()
-    if (answer !== 'accepted' || held.verdict?.kind !== 'final') return
-    onFact({ kind: 'run.cancelled', run })
-    onEnd(run, held.verdict)
+    if (answer !== 'accepted' || leased.verdict?.kind !== 'final') return
+    onEvent({ kind: 'run.cancelled', run })
+    onEnd(run, leased.verdict)
   }
 
   const shutdown = createShutdown({
-    grants,
+    leasedRuns,
     worker,
     loops,
     settler,
     handOver,
     runLog,
     leaseWatch,
-    duties,
+    backgroundTasks,
     underWay,
     timers,
-    onFact,
+    onEvent,
     giveUp,
     leave: () => store.workers.leave(workerId),
     unlisten: async () => unlisten?.(),
@@ -226,18 +234,18 @@ export function createEngine(options: EngineOptions): Engine {
       life = 'started'
       try {
         await setUpQueues(store.queues, options.queues)
-        unwatch = store.failovers.onFailover((failover) => onFact({ kind: 'store.failed_over', failover }))
+        unwatch = store.failovers.onFailover((failover) => onEvent({ kind: 'store.failed_over', failover }))
         unlisten = await store.wake.listen(({ kind }) => {
           if (kind === 'runs' || kind === 'all') {
             loops.worker?.wake()
-            lanes.heard()
+            groups.heard()
           }
           if (kind === 'schedules' || kind === 'all') {
             loops.planner?.wake()
             loops.backfiller?.wake()
           }
           // Not on `all`: a renewal is a write, and two processes on one file would wake each other for ever.
-          if (kind === 'cancels') loops.heartbeat?.wake()
+          if (kind === 'cancels') loops.leaseRenewal?.wake()
         })
       } catch (error) {
         life = 'new'
@@ -263,14 +271,14 @@ export function createEngine(options: EngineOptions): Engine {
     async settled() {
       for (let before = -1; before !== moves; ) {
         before = moves
-        if (works) await heartbeat.pass()
-        if (schedules) await duties.planner.pass()
-        await duties.reaper.pass()
-        if (works) await lanes.sweep()
-        if (schedules) await duties.backfiller.pass()
+        if (works) await leaseRenewal.pass()
+        if (schedules) await backgroundTasks.planner.pass()
+        await backgroundTasks.reaper.pass()
+        if (works) await groups.sweep()
+        if (schedules) await backgroundTasks.backfiller.pass()
         if (works) await claim()
-        for (let turn = 0; turn < QUIET_TURNS && underWay.count > 0; turn++) await new Promise(setImmediate)
-        for (let turn = 0; turn < WRITING_TURNS && settler.isWriting(); turn++) await new Promise(setImmediate)
+        for (let turn = 0; turn < QUIET_ROUNDS && underWay.count > 0; turn++) await new Promise(setImmediate)
+        for (let turn = 0; turn < WRITING_ROUNDS && settler.isWriting(); turn++) await new Promise(setImmediate)
         await runLog.idle()
       }
     },

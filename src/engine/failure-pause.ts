@@ -1,5 +1,5 @@
 /** Pauses a schedule whose last runs all failed, where its policy asks for that, or whose work asked for it by giving up; failures are on record, so any process can tell. */
-import type { Fact } from '../observe/fact.ts'
+import type { EngineEvent } from '../observe/engine-event.ts'
 import type { Run } from '../run/run.ts'
 import type { SlotRun } from '../store/contract/history.ts'
 import type { Store } from '../store/contract/store.ts'
@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000
 
 export interface FailurePauseOptions {
   readonly store: Pick<Store, 'history' | 'schedules' | 'now'>
-  readonly onFact: (fact: Fact) => void
+  readonly onEvent: (fact: EngineEvent) => void
 }
 
 export interface FailurePause {
@@ -27,7 +27,7 @@ export interface FailurePause {
 const counts = ({ state, trigger }: SlotRun): boolean =>
   trigger !== 'backfill' && (state === 'succeeded' || state === 'failed')
 
-export function createFailurePause({ store, onFact }: FailurePauseOptions): FailurePause {
+export function createFailurePause({ store, onEvent }: FailurePauseOptions): FailurePause {
   const { history, schedules } = store
 
   const slotsIn = async (scheduleId: string, span: { afterAt: number; untilAt: number }): Promise<SlotRun[]> => {
@@ -61,7 +61,7 @@ export function createFailurePause({ store, onFact }: FailurePauseOptions): Fail
     if (revision !== undefined && schedule.revision !== revision) return
     const words = { reason, by: 'everytick' }
     if (!(await schedules.pause(run.workspace, key, { ...words, until: null }))) return
-    onFact({ kind: 'schedule.paused', scheduleId: id, workspace: run.workspace, key, ...words })
+    onEvent({ kind: 'schedule.paused', scheduleId: id, workspace: run.workspace, key, ...words })
   }
 
   /** How often in a row it failed, when that is as often as its policy allows. */

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { Fact } from '../observe/fact.ts'
+import type { EngineEvent } from '../observe/engine-event.ts'
 import type { Run } from '../run/run.ts'
 import type { ClaimStore } from '../store/contract/claims.ts'
 import type { HistoryStore } from '../store/contract/history.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import { systemTimers } from '../time/timers.ts'
 import { createBegunCounts } from './begun.ts'
-import { Held } from './grants.ts'
 import { createHandOver, type HandOverAnswer } from './hand-over.ts'
-import { createHeartbeat } from './heartbeat.ts'
+import { createLeaseRenewal } from './lease-renewal.ts'
 import { createLeaseWatch } from './lease-watch.ts'
+import { LeasedRun } from './leased-runs.ts'
 
 type HandOver = ClaimStore['handOver']
 const accept: HandOver = async (list) => list.map(() => 'accepted')
@@ -42,10 +42,10 @@ function handing(answers: HandOver[], found: Partial<Run> | null = null) {
     onError: (error) => errors.push(error),
     onRecovery: () => recoveries++,
   })
-  const add = (id: string, waitMs = 60_000): Held => {
-    const held = new Held({ id, fence: 1 } as Run, 5000)
-    handing.add(held, waitMs, (_, answer) => told.push([id, answer]))
-    return held
+  const add = (id: string, waitMs = 60_000): LeasedRun => {
+    const leased = new LeasedRun({ id, fence: 1 } as Run, 5000)
+    handing.add(leased, waitMs, (_, answer) => told.push([id, answer]))
+    return leased
   }
   const answered = async (count: number): Promise<void> => {
     while (told.length < count) await new Promise(setImmediate)
@@ -85,23 +85,23 @@ describe('handing over', () => {
 
   it('is no lease lost for a renewal that was asked for before and answered after', async () => {
     const { add, answered } = handing([])
-    const held = add('a')
+    const leased = add('a')
     const lost: string[] = []
     const renew: ClaimStore['renew'] = async () => {
       await answered(1)
       return { now: 0, lost: ['a'], cancelling: [] }
     }
-    const grants = { all: () => [held], size: 1, add: () => held, remove: () => {} }
+    const leasedRuns = { all: () => [leased], size: 1, add: () => leased, remove: () => {} }
     const [clock, leaseMs] = [fakeClock(0), 3000]
-    const onFact = ({ kind }: Fact) => lost.push(kind)
-    const heartbeat = createHeartbeat({
-      ...{ grants, clock, leaseMs, onFact },
+    const onEvent = ({ kind }: EngineEvent) => lost.push(kind)
+    const heartbeat = createLeaseRenewal({
+      ...{ leasedRuns, clock, leaseMs, onEvent },
       claims: { renew } as Partial<ClaimStore> as ClaimStore,
-      leaseWatch: createLeaseWatch({ ...{ grants, clock, leaseMs, onFact }, timers: systemTimers }),
+      leaseWatch: createLeaseWatch({ ...{ leasedRuns, clock, leaseMs, onEvent }, timers: systemTimers }),
       begun: createBegunCounts(clock),
     })
     await heartbeat.pass()
-    expect({ lost, stopped: held.stopped }).toEqual({ lost: [], stopped: null })
+    expect({ lost, stopped: leased.stopped }).toEqual({ lost: [], stopped: null })
   })
 
   it('gives up when the lease is over', async () => {

@@ -4,14 +4,14 @@ import type { ClaimStore } from '../store/contract/claims.ts'
 import type { HistoryStore } from '../store/contract/history.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
-import type { Held } from './grants.ts'
+import type { LeasedRun } from './leased-runs.ts'
 
 /** `cancelling`: it is still ours, and an operator wants it to end. */
 export type HandOverAnswer = 'handed_over' | 'cancelling' | 'refused'
 
 export interface HandingOver {
   /** Calls back once. */
-  add(held: Held, waitMs: number, answered: (held: Held, answer: HandOverAnswer) => void): void
+  add(leased: LeasedRun, waitMs: number, answered: (leased: LeasedRun, answer: HandOverAnswer) => void): void
   /** Forgets what is waiting, as a crash would. */
   crash(): void
 }
@@ -27,9 +27,9 @@ export interface HandOverOptions {
 }
 
 interface Leaving {
-  readonly held: Held
+  readonly leased: LeasedRun
   readonly waitMs: number
-  readonly answered: (held: Held, answer: HandOverAnswer) => void
+  readonly answered: (leased: LeasedRun, answer: HandOverAnswer) => void
 }
 
 const RETRY_MS = 200
@@ -41,19 +41,19 @@ export function createHandOver({ claims, history, clock, timers, onError, onReco
   /** Whether the last write failed. */
   let isFailing = false
 
-  const answer = ({ held, answered }: Leaving, what: HandOverAnswer): void => answered(held, what)
+  const answer = ({ leased, answered }: Leaving, what: HandOverAnswer): void => answered(leased, what)
 
   /** It may have been completed before we came to say that we leave it: then all is well. */
-  const refusedOf = async ({ held }: Leaving): Promise<HandOverAnswer> => {
-    const run = await history.run(held.run.id)
-    if (run === null || !isSameClaim(run, held.run)) return 'refused'
+  const refusedOf = async ({ leased }: Leaving): Promise<HandOverAnswer> => {
+    const run = await history.run(leased.run.id)
+    if (run === null || !isSameClaim(run, leased.run)) return 'refused'
     if (run.state === 'running') return run.cancelRequested ? 'cancelling' : 'refused'
-    return held.leaseEndsAt > clock.elapsed() ? 'handed_over' : 'refused'
+    return leased.leaseEndsAt > clock.elapsed() ? 'handed_over' : 'refused'
   }
 
   const write = async (group: readonly Leaving[], waitMs: number): Promise<void> => {
     const answers = await claims.handOver(
-      group.map(({ held: { run } }) => ({ id: run.id, fence: run.fence, claimId: run.claimId })),
+      group.map(({ leased: { run } }) => ({ id: run.id, fence: run.fence, claimId: run.claimId })),
       waitMs,
     )
     const found: HandOverAnswer[] = []
@@ -65,7 +65,7 @@ export function createHandOver({ claims, history, clock, timers, onError, onReco
   /** What could not be written waits for the next round, unless its lease is over: then it may be another's. */
   const putOff = (group: readonly Leaving[]): void => {
     for (const one of group) {
-      if (one.held.leaseEndsAt > clock.elapsed()) waiting.push(one)
+      if (one.leased.leaseEndsAt > clock.elapsed()) waiting.push(one)
       else answer(one, 'refused')
     }
   }
@@ -94,10 +94,10 @@ export function createHandOver({ claims, history, clock, timers, onError, onReco
   }
 
   return {
-    add(held, waitMs, answered) {
+    add(leased, waitMs, answered) {
       if (crashed) return
-      held.leaving = true
-      waiting.push({ held, waitMs, answered })
+      leased.leaving = true
+      waiting.push({ leased, waitMs, answered })
       if (working) return
       working = true
       // The next microtask gathers everything that ends in this turn.

@@ -1,5 +1,5 @@
 /** Forgets what is older than its retention, in bounded steps, on one node at a time; and writes down that it does, or why it cannot. */
-import type { Fact } from '../observe/fact.ts'
+import type { EngineEvent } from '../observe/engine-event.ts'
 import type { Store } from '../store/contract/store.ts'
 import type { Retention } from '../store/contract/upkeep.ts'
 import { markCleanup } from './cleanup-mark.ts'
@@ -15,10 +15,10 @@ export interface JanitorOptions {
   readonly store: Pick<Store, 'upkeep' | 'documents' | 'now'>
   readonly leadership: Leadership
   readonly retention: Retention
-  readonly onFact: (fact: Fact) => void
+  readonly onEvent: (fact: EngineEvent) => void
 }
 
-export function createJanitor({ store, leadership, retention, onFact }: JanitorOptions): { pass(): Promise<number> } {
+export function createJanitor({ store, leadership, retention, onEvent }: JanitorOptions): { pass(): Promise<number> } {
   const { upkeep, documents } = store
   let markAt = Number.NEGATIVE_INFINITY
   let failedMarkAt = Number.NEGATIVE_INFINITY
@@ -44,7 +44,7 @@ export function createJanitor({ store, leadership, retention, onFact }: JanitorO
           markAt = at + MARK_MS
         }
         if (more) return PAUSE_MS
-        if (count > 0) onFact({ kind: 'retention.removed', count })
+        if (count > 0) onEvent({ kind: 'retention.removed', count })
         count = 0
         return POLL_MS
       } catch (error) {

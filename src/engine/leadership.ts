@@ -1,4 +1,4 @@
-/** Whether this node should do a duty that one node is enough for; correctness never rests on it, so a stale yes does no harm. */
+/** Whether this node should do a background task that one node is enough for; correctness never rests on it, so a stale yes does no harm. */
 import type { Lock, LockStore } from '../store/contract/locks.ts'
 import type { Clock } from '../time/clock.ts'
 
@@ -33,12 +33,12 @@ export function leadership({ locks, clock, name, holder, leaseMs }: LeadershipOp
       return lock !== null
     },
     async release() {
-      const held = lock
+      const leased = lock
       lock = null
-      if (held) await locks.release(held)
+      if (leased) await locks.release(leased)
     },
   }
 }
 
-/** For duties that every node may do beside the others. */
+/** For background tasks that every node may do beside the others. */
 export const everybodyLeads: Leadership = { leads: async () => true, release: async () => {}, leading: true }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { Run } from '../run/run.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { createGrants } from './grants.ts'
 import { createLeaseWatch } from './lease-watch.ts'
+import { createLeasedRuns } from './leased-runs.ts'
 
 const LEASE = 5000
 const RUN = { id: 'a' } as Run
 
 function watched() {
   const clock = fakeClock(0)
-  const grants = createGrants()
+  const leasedRuns = createLeasedRuns()
   const lost: [string, number][] = []
   let timer: { at: number; ring: () => void } | null = null
   const timers = {
@@ -18,8 +18,8 @@ function watched() {
       return () => (timer = null)
     },
   }
-  const onFact = ({ kind }: { kind: string }) => lost.push([kind, clock.elapsed()])
-  const watch = createLeaseWatch({ clock, timers, grants, leaseMs: LEASE, onFact })
+  const onEvent = ({ kind }: { kind: string }) => lost.push([kind, clock.elapsed()])
+  const watch = createLeaseWatch({ clock, timers, leasedRuns, leaseMs: LEASE, onEvent })
   /** Lets time pass as a process does that only its timers wake. */
   const pass = (ms: number): void => {
     const end = clock.elapsed() + ms
@@ -30,14 +30,14 @@ function watched() {
     }
     clock.moveBy(end - clock.elapsed())
   }
-  return { clock, grants, lost, watch, pass, isWatching: () => timer !== null }
+  return { clock, leasedRuns, lost, watch, pass, isWatching: () => timer !== null }
 }
 
 describe('a watch over leases', () => {
   it('ends a lease exactly when it runs out, while nothing answers', () => {
-    const { grants, lost, watch, pass } = watched()
-    const held = grants.add(RUN, LEASE)
-    const { signal } = held
+    const { leasedRuns, lost, watch, pass } = watched()
+    const leased = leasedRuns.add(RUN, LEASE)
+    const { signal } = leased
     watch.begin()
     pass(LEASE - 1)
     expect(signal.aborted).toBe(false)
@@ -47,32 +47,32 @@ describe('a watch over leases', () => {
   })
 
   it('follows a lease that is renewed, and one that ends before the others', () => {
-    const { grants, lost, watch, pass } = watched()
-    const renewed = grants.add(RUN, LEASE)
+    const { leasedRuns, lost, watch, pass } = watched()
+    const renewed = leasedRuns.add(RUN, LEASE)
     watch.begin()
     pass(LEASE / 2)
     renewed.leaseEndsAt = 2 * LEASE
-    grants.add(RUN, LEASE + 100)
+    leasedRuns.add(RUN, LEASE + 100)
     pass(2 * LEASE)
     expect(lost.map(([, at]) => at)).toEqual([LEASE + 100, 2 * LEASE])
   })
 
   it('leaves alone what only waits for its result to be written', () => {
-    const { grants, lost, watch, pass } = watched()
-    grants.add(RUN, LEASE).verdict = { kind: 'final', state: 'succeeded', result: null }
+    const { leasedRuns, lost, watch, pass } = watched()
+    leasedRuns.add(RUN, LEASE).verdict = { kind: 'final', state: 'succeeded', result: null }
     watch.begin()
     pass(2 * LEASE)
     expect(lost).toEqual([])
   })
 
   it('keeps no timer when nothing is leased', () => {
-    const { grants, watch, pass, isWatching } = watched()
+    const { leasedRuns, watch, pass, isWatching } = watched()
     watch.begin()
     expect(isWatching()).toBe(false)
-    const held = grants.add(RUN, LEASE)
+    const leased = leasedRuns.add(RUN, LEASE)
     watch.begin()
     expect(isWatching()).toBe(true)
-    grants.remove(held)
+    leasedRuns.remove(leased)
     pass(LEASE)
     expect(isWatching()).toBe(false)
   })

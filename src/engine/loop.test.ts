@@ -98,7 +98,7 @@ describe('a loop', () => {
     await loop.stop()
   })
 
-  it('stops after the pass under way, and may be stopped and started twice', async () => {
+  it('stops after the pass in flight, and may be stopped and started twice', async () => {
     const { timers, set } = handTimers()
     let passes = 0
     const loop = createLoop({ timers, pass: async () => ++passes, onError: () => {} })

@@ -4,9 +4,9 @@ import type { Timers } from '../time/timers.ts'
 export interface Loop {
   /** Starts at once; starting twice is starting once. */
   start(): void
-  /** Runs the next pass now, or right after the one under way. */
+  /** Runs the next pass now, or right after the one in flight. */
   wake(): void
-  /** No further pass; resolves when the one under way has ended. Stopping twice is stopping once. */
+  /** No further pass; resolves when the one in flight has ended. Stopping twice is stopping once. */
   stop(): Promise<void>
 }
 

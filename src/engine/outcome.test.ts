@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { AttemptDiscarded, AttemptFailed, Discard, HandOver, RetryAfter } from '../run/control.ts'
 import type { Run } from '../run/run.ts'
-import { Held, type StopReason } from './grants.ts'
+import { LeasedRun, type StopReason } from './leased-runs.ts'
 import { outcomeOfThrown } from './outcome.ts'
 
-const held = (stopped: StopReason | null = null): Held => {
-  const grant = new Held({ id: 'r', fence: 1 } as Run, 0)
+const leased = (stopped: StopReason | null = null): LeasedRun => {
+  const grant = new LeasedRun({ id: 'r', fence: 1 } as Run, 0)
   grant.stopped = stopped
   return grant
 }
@@ -30,29 +30,29 @@ describe('what was thrown', () => {
       { kind: 'discarded', error: told, pauseSchedule: 'busy' },
     ],
   ])('names the outcome of %s', (_, thrown, outcome) => {
-    expect(outcomeOfThrown(held(), thrown)).toMatchObject(outcome)
+    expect(outcomeOfThrown(leased(), thrown)).toMatchObject(outcome)
   })
 
   it('is a timeout when the signal was aborted for that, in the words of a target that knows more', () => {
-    const timedOut = outcomeOfThrown(held('timed_out'), new Error('socket hang up'))
+    const timedOut = outcomeOfThrown(leased('timed_out'), new Error('socket hang up'))
     expect(timedOut).toMatchObject({ kind: 'timed_out', error: { code: 'RUN_TIMEOUT' } })
-    const failed = outcomeOfThrown(held('timed_out'), new AttemptFailed('HttpFailure', 'busy', failure))
+    const failed = outcomeOfThrown(leased('timed_out'), new AttemptFailed('HttpFailure', 'busy', failure))
     expect(failed).toEqual({ kind: 'timed_out', error: expect.objectContaining(told) })
-    expect(outcomeOfThrown(held('timed_out'), new Discard('no'))).toMatchObject({ kind: 'discarded' })
+    expect(outcomeOfThrown(leased('timed_out'), new Discard('no'))).toMatchObject({ kind: 'discarded' })
   })
 
   it('pauses nothing, and delays nothing, unless that was asked for', () => {
-    expect(outcomeOfThrown(held(), new Discard('no'))).not.toHaveProperty('pauseSchedule')
-    expect(outcomeOfThrown(held(), new AttemptFailed('F', 'no', failure))).not.toHaveProperty('delayMs')
+    expect(outcomeOfThrown(leased(), new Discard('no'))).not.toHaveProperty('pauseSchedule')
+    expect(outcomeOfThrown(leased(), new AttemptFailed('F', 'no', failure))).not.toHaveProperty('delayMs')
   })
 
   it('hands over though its worker stops, and not what is to be cancelled', () => {
-    expect(outcomeOfThrown(held('stopping'), new HandOver('1m'))).toMatchObject({ kind: 'handed_over' })
-    expect(outcomeOfThrown(held('cancelled'), new HandOver('1m'))).toEqual({ kind: 'cancelled' })
+    expect(outcomeOfThrown(leased('stopping'), new HandOver('1m'))).toMatchObject({ kind: 'handed_over' })
+    expect(outcomeOfThrown(leased('cancelled'), new HandOver('1m'))).toEqual({ kind: 'cancelled' })
   })
 
   it('makes a reason for the pause that any store can hold', () => {
-    const reason = (message?: string) => outcomeOfThrown(held(), new Discard(message, { pauseSchedule: true }))
+    const reason = (message?: string) => outcomeOfThrown(leased(), new Discard(message, { pauseSchedule: true }))
     expect(reason('a\0b\ud800')).toMatchObject({ pauseSchedule: 'a\ufffdb\ufffd' })
     expect(reason('x'.repeat(900))).toMatchObject({ pauseSchedule: 'x'.repeat(500) })
     expect(reason()).toMatchObject({ pauseSchedule: 'its job gave up for good' })
@@ -60,7 +60,7 @@ describe('what was thrown', () => {
 
   it('keeps no detail of errors that are not a target’s, nor one that is too large or no JSON', () => {
     const detailOf = (thrown: unknown) =>
-      (outcomeOfThrown(held(), thrown) as { error: { detail?: unknown } }).error.detail
+      (outcomeOfThrown(leased(), thrown) as { error: { detail?: unknown } }).error.detail
     expect(detailOf(Object.assign(new Error('no'), { detail: { password: 'x' } }))).toBeUndefined()
     const large = new AttemptFailed('F', 'no', { code: 'C', detail: 'x'.repeat(17_000) })
     expect(detailOf(large)).toEqual({ notStored: 'detail is 17 KiB, more than 16 KiB' })

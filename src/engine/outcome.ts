@@ -2,13 +2,13 @@
 import { EverytickError } from '../errors.ts'
 import { AttemptFailed, Discard, HandOver, RetryAfter } from '../run/control.ts'
 import type { Ended, Outcome } from '../run/settle.ts'
-import type { Held, StopReason } from './grants.ts'
+import type { LeasedRun, StopReason } from './leased-runs.ts'
 import { runError } from './run-error.ts'
 
 /** Of the reason for a pause, which people read in lists. */
 const MAX_REASON = 500
 
-export function outcomeOfThrown({ stopped }: Held, error: unknown): Ended {
+export function outcomeOfThrown({ stopped }: LeasedRun, error: unknown): Ended {
   if (error instanceof RetryAfter) return { kind: 'postponed', delayMs: error.delayMs }
   // Also by a worker that is stopping: what was handed over goes on without it.
   if (error instanceof HandOver) {

@@ -61,8 +61,8 @@ describe('planners that share the schedules', () => {
     await sharesOf([a, b])
     await a.release()
     await sharesOf([b])
-    const held = (await store.locks.list()).filter(({ until }) => until > clock.now())
-    expect(held).toMatchObject([{ name: 'planner', holder: 'p2' }])
+    const leased = (await store.locks.list()).filter(({ until }) => until > clock.now())
+    expect(leased).toMatchObject([{ name: 'planner', holder: 'p2' }])
   })
 
   it('ask the store only when half of the lease is over', async () => {

@@ -22,7 +22,7 @@ const PLACES: readonly string[] = Array.from({ length: MAX_SHARDS }, (_, index) 
  * are shorter than the lookahead, and the store accepts only one of two plans for the same occurrence.
  */
 export function plannerShards({ locks, clock, holder, leaseMs }: PlannerShardsOptions): PlannerLeadership {
-  let held: Lock | null = null
+  let leased: Lock | null = null
   let shard: Shard | null = null
   let renewAt = Number.NEGATIVE_INFINITY
 
@@ -35,36 +35,36 @@ export function plannerShards({ locks, clock, holder, leaseMs }: PlannerShardsOp
   }
 
   const renew = async (): Promise<void> => {
-    const own = (held && (await take([held.name]))) ?? (await take(PLACES))
-    held = own
+    const own = (leased && (await take([leased.name]))) ?? (await take(PLACES))
+    leased = own
     shard = null
     if (own === null) return
     const taken = takenPlaces(await locks.list(), own, leaseMs)
     const moved = await take(PLACES.slice(0, PLACES.indexOf(own.name)).filter((name) => !taken.includes(name)))
     if (moved !== null) await locks.release(own)
-    held = moved ?? own
-    const now = PLACES.filter((name) => name === held?.name || (name !== own.name && taken.includes(name)))
-    shard = { index: now.indexOf(held.name), count: now.length }
+    leased = moved ?? own
+    const now = PLACES.filter((name) => name === leased?.name || (name !== own.name && taken.includes(name)))
+    shard = { index: now.indexOf(leased.name), count: now.length }
   }
 
   return {
     get leading() {
-      return held !== null
+      return leased !== null
     },
     get shard() {
       return shard
     },
     async leads() {
       const startedAt = clock.elapsed()
-      if (held === null || startedAt >= renewAt) {
+      if (leased === null || startedAt >= renewAt) {
         await renew()
         renewAt = startedAt + leaseMs / 2
       }
-      return held !== null
+      return leased !== null
     },
     async release() {
-      const lock = held
-      held = null
+      const lock = leased
+      leased = null
       shard = null
       if (lock !== null) await locks.release(lock)
     },

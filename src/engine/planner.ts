@@ -1,10 +1,10 @@
 /** Turns due schedules into runs ahead of time: looks, lets `plan` decide, writes; losing a race to another planner is no error. */
-import type { Fact } from '../observe/fact.ts'
+import type { EngineEvent } from '../observe/engine-event.ts'
 import { type DueSchedule, GRACE_MS, type Plan, plan } from '../plan/plan.ts'
 import type { Shard } from '../plan/shard.ts'
 import type { FailoverStore } from '../store/contract/failovers.ts'
 import { type DuePage, LONGEST_PAGE, type PlanningStore } from '../store/contract/planning.ts'
-import { nextTurn } from '../time/in-steps.ts'
+import { yieldToEventLoop } from '../time/in-steps.ts'
 import type { Leadership } from './leadership.ts'
 import { POLL_MS } from './poll.ts'
 
@@ -22,7 +22,7 @@ export interface PlannerOptions {
   readonly failovers: Pick<FailoverStore, 'confirm'>
   readonly leadership: PlannerLeadership
   readonly lookaheadMs: number
-  readonly onFact: (fact: Fact) => void
+  readonly onEvent: (fact: EngineEvent) => void
 }
 
 export interface PlannerLeadership extends Leadership {
@@ -44,12 +44,12 @@ interface Write {
   readonly recorded: Promise<number>
 }
 
-export function createPlanner({ planning, failovers, leadership, lookaheadMs, onFact }: PlannerOptions): Planner {
+export function createPlanner({ planning, failovers, leadership, lookaheadMs, onEvent }: PlannerOptions): Planner {
   const setAside = async (schedule: DueSchedule, error: unknown): Promise<void> => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'UNKNOWN'
     const message = error instanceof Error ? error.message : String(error)
     await planning.quarantine(schedule, { code, message })
-    onFact({ kind: 'schedule.quarantined', scheduleId: schedule.id, key: schedule.key, code, message })
+    onEvent({ kind: 'schedule.quarantined', scheduleId: schedule.id, key: schedule.key, code, message })
   }
 
   const decide = async ({ now, schedules }: DuePage): Promise<Plan[]> => {
@@ -60,7 +60,7 @@ export function createPlanner({ planning, failovers, leadership, lookaheadMs, on
       weight += weightOf(schedule)
       if (weight > MAX_WEIGHT) {
         weight = 0
-        await nextTurn()
+        await yieldToEventLoop()
       }
       try {
         const decided = plan(schedule, window)
@@ -84,8 +84,8 @@ export function createPlanner({ planning, failovers, leadership, lookaheadMs, on
       runs += plan.runs.length
       missed += missedIn(plan)
     }
-    onFact({ kind: 'schedule.planned', runs, stale: plans.length - recorded })
-    if (missed > 0) onFact({ kind: 'schedule.missed', count: missed })
+    onEvent({ kind: 'schedule.planned', runs, stale: plans.length - recorded })
+    if (missed > 0) onEvent({ kind: 'schedule.missed', count: missed })
     return recorded
   }
 

@@ -6,7 +6,7 @@ export const POLL_MS = 1000
 /** The same while this process hears what others say. */
 export const QUIET_POLL_MS = 5000
 
-/** Asked anew each time, since a connection comes and goes. */
+/** Asked again each time, since a connection comes and goes. */
 export type PollMs = () => number
 
 export const pollOf =

@@ -1,5 +1,5 @@
 /** Finds runs whose lease ended without a word and settles them as lost, or as timed out where they were handed over; the fence keeps a late worker from settling them too. */
-import type { Fact } from '../observe/fact.ts'
+import type { EngineEvent } from '../observe/engine-event.ts'
 import { type Outcome, settle } from '../run/settle.ts'
 import type { ClaimStore, ExpiredRun } from '../store/contract/claims.ts'
 import type { Endings } from './endings.ts'
@@ -31,11 +31,11 @@ export interface ReaperOptions {
   readonly workerId: string
   readonly random: () => number
   readonly onEnd: Endings
-  readonly onFact: (fact: Fact) => void
+  readonly onEvent: (fact: EngineEvent) => void
 }
 
 export function createReaper(options: ReaperOptions): { pass(): Promise<number> } {
-  const { claims, leadership, workerId, random, onEnd, onFact } = options
+  const { claims, leadership, workerId, random, onEnd, onEvent } = options
 
   const reap = async (runs: readonly ExpiredRun[]): Promise<void> => {
     const verdicts = runs.map((run) => settle(run, outcomeOf(run), random()))
@@ -54,7 +54,7 @@ export function createReaper(options: ReaperOptions): { pass(): Promise<number> 
       if (answers[i] !== 'accepted') continue
       const verdict = verdicts[i]!
       onEnd(run, verdict)
-      report(run, { verdict, answer: 'accepted', durationMs: run.leaseUntil! - run.startedAt!, onFact })
+      report(run, { verdict, answer: 'accepted', durationMs: run.leaseUntil! - run.startedAt!, onEvent })
     }
   }
 

@@ -3,7 +3,7 @@ import { EverytickError } from '../errors.ts'
 import type { Run } from '../run/run.ts'
 import type { LogStore, NewLogLine } from '../store/contract/logs.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
-import { Held } from './grants.ts'
+import { LeasedRun } from './leased-runs.ts'
 import { createRunLog } from './run-log.ts'
 
 type Append = LogStore['append']
@@ -29,14 +29,14 @@ function logging(appends: Append[] = []) {
     ...{ logs, clock, timers: clock.timers },
     ...{ onError: (error) => errors.push(error), onRecovery: () => recoveries.push(clock.elapsed()) },
   })
-  const say = (held: Held, ...messages: string[]): void => {
-    for (const message of messages) runLog.add(held, { level: 'info', message, data: undefined })
+  const say = (leased: LeasedRun, ...messages: string[]): void => {
+    for (const message of messages) runLog.add(leased, { level: 'info', message, data: undefined })
   }
   const stored = (): string => batches.map((lines) => lines.map(({ message }) => message).join(' ')).join(' | ')
   return { runLog, say, stored, batches, errors, recoveries, clock }
 }
 
-const attempt = (id = 'r1'): Held => new Held({ id, attempt: 1 } as Run, 0)
+const attempt = (id = 'r1'): LeasedRun => new LeasedRun({ id, attempt: 1 } as Run, 0)
 const turns = () => new Promise(setImmediate)
 const many = (count: number): string[] => Array.from({ length: count }, (_, i) => String(i))
 
@@ -94,8 +94,8 @@ describe('the log of runs', () => {
   it('takes two thousand lines of an attempt, says once that there were more, and listens to others', async () => {
     const { runLog, say, batches } = logging()
     say(attempt('r1'), ...many(1))
-    const held = attempt('r2')
-    say(held, ...many(2500))
+    const leased = attempt('r2')
+    say(leased, ...many(2500))
     say(attempt('r3'), 'other')
     await runLog.idle()
     const lines = batches.flat()
@@ -113,12 +113,12 @@ describe('the log of runs', () => {
 
   it('waits for a database that is away, asks it now and then, and keeps the order', async () => {
     const { runLog, say, stored, errors, clock } = logging([away, away])
-    const held = attempt()
-    say(held, 'a')
+    const leased = attempt()
+    say(leased, 'a')
     clock.moveBy(500)
     await turns()
-    say(held, ...many(250))
-    runLog.ended(held)
+    say(leased, ...many(250))
+    runLog.ended(leased)
     await turns()
     expect(errors).toHaveLength(1)
     clock.moveBy(2000)

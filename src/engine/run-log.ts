@@ -4,7 +4,7 @@ import type { LogLevel } from '../observe/logger.ts'
 import type { LogStore, NewLogLine } from '../store/contract/logs.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
-import type { Held } from './grants.ts'
+import type { LeasedRun } from './leased-runs.ts'
 import { storableLine } from './log-line.ts'
 
 export interface Said {
@@ -15,9 +15,9 @@ export interface Said {
 
 export interface RunLog {
   /** Never throws. */
-  add(held: Held, said: Said): void
+  add(leased: LeasedRun, said: Said): void
   /** What this attempt said is stored soon; one that said nothing costs nothing. */
-  ended(held: Held): void
+  ended(leased: LeasedRun): void
   /** Resolves when everything said so far was stored, or could not be. */
   idle(): Promise<void>
   /** The same, and nothing more is taken. */
@@ -63,7 +63,7 @@ const MAY_COME_BACK: ReadonlySet<string> = new Set(['STORE_FULL', 'STORE_STANDBY
 
 export function createRunLog({ logs, clock, timers, onError, onRecovery }: RunLogOptions): RunLog {
   /** Keyed weakly: work that outlives its attempt may still speak. */
-  const spent = new WeakMap<Held, Spent>()
+  const spent = new WeakMap<LeasedRun, Spent>()
   let waiting: Waiting[] = []
   let waitingBytes = 0
   let cancelTimer: (() => void) | null = null
@@ -138,9 +138,9 @@ export function createRunLog({ logs, clock, timers, onError, onRecovery }: RunLo
     waitingBytes += unwritten.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
-  const spentBy = (held: Held): Spent => {
-    let found = spent.get(held)
-    if (!found) spent.set(held, (found = { lines: 0, bytes: 0, full: false }))
+  const spentBy = (leased: LeasedRun): Spent => {
+    let found = spent.get(leased)
+    if (!found) spent.set(leased, (found = { lines: 0, bytes: 0, full: false }))
     return found
   }
 
@@ -156,11 +156,11 @@ export function createRunLog({ logs, clock, timers, onError, onRecovery }: RunLo
   }
 
   return {
-    add(held, { level, message, data }) {
+    add(leased, { level, message, data }) {
       if (closed) return
-      const sum = spentBy(held)
+      const sum = spentBy(leased)
       if (sum.full) return
-      const { id: runId, attempt } = held.run
+      const { id: runId, attempt } = leased.run
       const { bytes, ...words } = storableLine(message, data)
       const line = { runId, attempt, at: clock.now(), level }
       if (!isTooMuch(sum, bytes)) {
@@ -174,8 +174,8 @@ export function createRunLog({ logs, clock, timers, onError, onRecovery }: RunLo
       if (waiting.length < 2 * MAX_WAITING_LINES)
         keep({ line: { ...line, level: 'warn', message: DROPPED, data: null }, bytes: DROPPED.length })
     },
-    ended(held) {
-      if (waiting.length > 0 && spent.has(held)) hurry()
+    ended(leased) {
+      if (waiting.length > 0 && spent.has(leased)) hurry()
     },
     idle,
     async stop() {

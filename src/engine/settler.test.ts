@@ -3,7 +3,7 @@ import type { Run } from '../run/run.ts'
 import type { ClaimStore } from '../store/contract/claims.ts'
 import type { HistoryStore } from '../store/contract/history.ts'
 import { createBegunCounts } from './begun.ts'
-import { Held, type SettleAnswer } from './grants.ts'
+import { LeasedRun, type SettleAnswer } from './leased-runs.ts'
 import { createSettler } from './settler.ts'
 
 type Settle = ClaimStore['settle']
@@ -29,10 +29,10 @@ function settling(settles: Settle[], finds: (() => Promise<Run | null>)[] = []) 
     onRecovery: () => recoveries.push(errors.length),
   })
   const add = (id: string): void => {
-    const held = new Held({ id, fence: 1, claimId: 'mine', startedAt: 1 } as Run, 0)
-    held.verdict = { kind: 'final', state: 'succeeded', result: null }
-    held.onSettled = (_, answer) => told.push([id, answer])
-    settler.add(held)
+    const leased = new LeasedRun({ id, fence: 1, claimId: 'mine', startedAt: 1 } as Run, 0)
+    leased.verdict = { kind: 'final', state: 'succeeded', result: null }
+    leased.onSettled = (_, answer) => told.push([id, answer])
+    settler.add(leased)
   }
   return { settler, add, told, batches, errors, recoveries }
 }
@@ -77,7 +77,7 @@ describe('a settler', () => {
     expect(settler.isWriting()).toBe(false)
   })
 
-  it('writes a whole group beside another that is still under way, and what is less after it', async () => {
+  it('writes a whole group beside another that is still in flight, and what is less after it', async () => {
     let release = (): void => {}
     const slow: Settle = (list) => new Promise((resolve) => (release = () => resolve(list.map(() => 'accepted'))))
     const { settler, add, told, batches } = settling([slow])

@@ -1,15 +1,15 @@
-/** Writes verdicts in groups: whatever gathers while one write is under way goes into the next, and a whole group that has gathered is written beside it; a dead database is asked again. */
+/** Writes verdicts in groups: whatever gathers while one write is in flight goes into the next, and a whole group that has gathered is written beside it; a dead database is asked again. */
 import { isSameClaim } from '../run/run.ts'
 import type { ClaimStore, Settlement } from '../store/contract/claims.ts'
 import type { HistoryStore } from '../store/contract/history.ts'
 import type { Timers } from '../time/timers.ts'
 import type { BegunCounts } from './begun.ts'
-import type { Held, SettleAnswer } from './grants.ts'
+import type { LeasedRun, SettleAnswer } from './leased-runs.ts'
 
 export interface Settler {
-  /** Writes the verdict of this grant and then calls its `onSettled`. */
-  add(held: Held): void
-  /** Resolves when nothing is waiting or under way. */
+  /** Writes the verdict of this claim and then calls its `onSettled`. */
+  add(leased: LeasedRun): void
+  /** Resolves when nothing is waiting or in flight. */
   idle(): Promise<void>
   /** Whether something is being written right now; not while it rests because the database is away. */
   isWriting(): boolean
@@ -37,14 +37,14 @@ const LEAST: Readonly<Record<Writer, number>> = { first: 1, second: MAX_BATCH }
 
 export function createSettler(options: SettlerOptions): Settler {
   const { claims, history, timers, workerId, begun, onError, onRecovery } = options
-  let waiting: Held[] = []
+  let waiting: LeasedRun[] = []
   /** The first writes whatever there is, the second only whole groups. */
   const writers: Record<Writer, Promise<void> | null> = { first: null, second: null }
   /** How many of them wait until they may ask again. */
   let resting = 0
   let crashed = false
 
-  const settlementOf = ({ run, verdict, progress }: Held): Settlement => ({
+  const settlementOf = ({ run, verdict, progress }: LeasedRun): Settlement => ({
     id: run.id,
     fence: run.fence,
     claimId: run.claimId,
@@ -54,21 +54,21 @@ export function createSettler(options: SettlerOptions): Settler {
   })
 
   /** After an error nobody knows whether the batch was written: what history already shows of our claim was. */
-  const isWritten = async ({ run, verdict }: Held): Promise<boolean> => {
+  const isWritten = async ({ run, verdict }: LeasedRun): Promise<boolean> => {
     const found = await history.run(run.id)
     if (found === null || found.finishedAt === null || !isSameClaim(found, run)) return false
     return verdict!.kind === 'final' && found.state === verdict!.state
   }
 
   /** Tells of those only when it knows of all: nobody may be told twice. */
-  const stillOpen = async (batch: readonly Held[]): Promise<readonly Held[]> => {
+  const stillOpen = async (batch: readonly LeasedRun[]): Promise<readonly LeasedRun[]> => {
     const written: boolean[] = []
-    for (const held of batch) written.push(await isWritten(held))
-    for (const held of batch.filter((_, i) => written[i])) held.onSettled!(held, 'accepted')
+    for (const leased of batch) written.push(await isWritten(leased))
+    for (const leased of batch.filter((_, i) => written[i])) leased.onSettled!(leased, 'accepted')
     return batch.filter((_, i) => !written[i])
   }
 
-  const write = async (batch: readonly Held[]): Promise<void> => {
+  const write = async (batch: readonly LeasedRun[]): Promise<void> => {
     let open = batch
     for (let doubtful = false; open.length > 0 && !crashed; doubtful = true) {
       let answers: SettleAnswer[]
@@ -100,9 +100,9 @@ export function createSettler(options: SettlerOptions): Settler {
   }
 
   return {
-    add(held) {
+    add(leased) {
       if (crashed) return
-      waiting.push(held)
+      waiting.push(leased)
       // The next microtask gathers everything that finishes in this turn.
       writers.first ??= Promise.resolve('first' as const).then(drain)
       if (waiting.length >= LEAST.second) writers.second ??= Promise.resolve('second' as const).then(drain)

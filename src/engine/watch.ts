@@ -3,7 +3,7 @@ import { EverytickError } from '../errors.ts'
 import type { Ended } from '../run/settle.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
-import type { Held } from './grants.ts'
+import type { LeasedRun } from './leased-runs.ts'
 import { unheeded } from './outcome.ts'
 
 /** How long work that was told to stop may take before its slot is given to others. */
@@ -21,38 +21,38 @@ const none = (): void => {}
 export interface WatchOptions {
   readonly clock: Clock
   readonly timers: Timers
-  readonly end: (held: Held, outcome: Ended) => void
+  readonly end: (leased: LeasedRun, outcome: Ended) => void
   /** The work ended by itself after all. */
-  readonly endLate: (held: Held, outcome: Ended) => void
+  readonly endLate: (leased: LeasedRun, outcome: Ended) => void
 }
 
 /** Calls `end` once, with whichever comes first, and `endLate` when that was not the work. The work never rejects. */
-export function watch(held: Held, work: Promise<Ended>, { clock, timers, end, endLate }: WatchOptions): void {
+export function watch(leased: LeasedRun, work: Promise<Ended>, { clock, timers, end, endLate }: WatchOptions): void {
   let cancelTimer = none
   let over = false
   const endAs = (outcome: Ended): void => {
     if (over) return
     over = true
     cancelTimer()
-    held.onStop = null
-    held.endAs = null
-    end(held, outcome)
+    leased.onStop = null
+    leased.endAs = null
+    end(leased, outcome)
   }
-  held.endAs = endAs
-  const { timeoutMs } = held.run.policy
+  leased.endAs = endAs
+  const { timeoutMs } = leased.run.policy
   if (timeoutMs !== undefined) {
-    const leftMs = timeoutMs - (clock.elapsed() - held.startedAt)
+    const leftMs = timeoutMs - (clock.elapsed() - leased.startedAt)
     // The error is made when it is needed: its stack costs more than all else here, and nearly every attempt ends in time.
-    cancelTimer = timers.set(Math.max(0, leftMs), () => held.stop('timed_out', tooLong(timeoutMs)))
+    cancelTimer = timers.set(Math.max(0, leftMs), () => leased.stop('timed_out', tooLong(timeoutMs)))
   }
-  held.onStop = (_, reason) => {
+  leased.onStop = (_, reason) => {
     cancelTimer()
     cancelTimer = timers.set(STOP_GRACE_MS[reason], () => endAs(unheeded(reason)))
   }
   work.then((outcome) => {
-    if (over) endLate(held, outcome)
+    if (over) endLate(leased, outcome)
     // A handler that heeds its signal by returning has not done its work in time.
-    else endAs(held.stopped === 'timed_out' && outcome.kind === 'returned' ? unheeded('timed_out') : outcome)
+    else endAs(leased.stopped === 'timed_out' && outcome.kind === 'returned' ? unheeded('timed_out') : outcome)
   })
 }
 

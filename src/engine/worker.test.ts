@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest'
 import type { Run } from '../run/run.ts'
 import type { ClaimRequest, ClaimStore } from '../store/contract/claims.ts'
 import { createBegunCounts } from './begun.ts'
-import { createGrants, type Held } from './grants.ts'
+import { createLeasedRuns, type LeasedRun } from './leased-runs.ts'
 import { createWorker, type Worker } from './worker.ts'
 
 const LEASE = 10_000
 const RETRIED = { retry: { attempts: 5 } } as unknown as Run['policy']
 const ONCE = { delivery: 'at_most_once' } as Run['policy']
 /** The work ends, and the store has its verdict. */
-const end = (held: Held, { slots }: Worker, at = 0): void => {
-  slots.ended(held, at)
-  slots.settled(held)
+const end = (leased: LeasedRun, { slots }: Worker, at = 0): void => {
+  slots.ended(leased, at)
+  slots.settled(leased)
 }
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
@@ -19,7 +19,7 @@ interface Setting {
   readonly due: number
   readonly concurrency: number
   /** What is done with a run that is begun. */
-  readonly work?: (held: Held, worker: Worker) => void
+  readonly work?: (leased: LeasedRun, worker: Worker) => void
   readonly policy?: Run['policy']
   /** What each look at the clock adds to it. */
   readonly tickMs?: number
@@ -46,13 +46,13 @@ function working({
       for (let n = Math.min(limit, left); n > 0; n--)
         runs.push({ id: String(left--), queue, attempt: 1, policy } as Run)
     }
-    return { now: 0, runs, nextDueAt: nextDueInMs ?? null, turns: {} }
+    return { now: 0, runs, nextDueAt: nextDueInMs ?? null, lastWorkspaces: {} }
   }
-  const begun: Held[] = []
+  const begun: LeasedRun[] = []
   const worker: Worker = createWorker({
     claims: { claim } as Partial<ClaimStore> as ClaimStore,
     clock: { now: () => 0, elapsed: given ?? (() => (elapsed += tickMs)) },
-    grants: createGrants(),
+    leasedRuns: createLeasedRuns(),
     begun: createBegunCounts({ elapsed: () => 0 }),
     onError: () => {},
     onRecovery: () => {},
@@ -60,9 +60,9 @@ function working({
     workerId: 'w',
     leaseMs: LEASE,
     pollMs: () => 5000,
-    attempt(held) {
-      begun.push(held)
-      work(held, worker)
+    attempt(leased) {
+      begun.push(leased)
+      work(leased, worker)
     },
     cancel: () => {},
     wake: () => wakes++,
@@ -94,7 +94,7 @@ describe.each([
           now: 0,
           runs: begun.length === 0 && announced.length === 0 ? runs : [],
           nextDueAt: null,
-          turns: {},
+          lastWorkspaces: {},
         }),
         async renew(_lease: number, _grants: unknown, counts: readonly { count: number }[]) {
           if (isAway) throw new Error('away')
@@ -103,7 +103,7 @@ describe.each([
         },
       } as unknown as ClaimStore,
       clock: { now: () => 0, elapsed: () => 0 },
-      grants: { ...createGrants(), remove: () => {} },
+      leasedRuns: { ...createLeasedRuns(), remove: () => {} },
       begun: createBegunCounts({ elapsed: () => 0 }),
       onError: (error) => errors.push(error),
       onRecovery: () => recoveries++,
@@ -111,13 +111,13 @@ describe.each([
       workerId: 'w',
       leaseMs: LEASE,
       pollMs: () => 5000,
-      attempt: (held) => begun.push(held.run.id),
+      attempt: (leased) => begun.push(leased.run.id),
       cancel: () => {},
       wake: () => {},
     })
     await worker.pass()
     expect(begun).toEqual(['a'])
-    end({ run: runs[0], startedAt: 0 } as unknown as Held, worker)
+    end({ run: runs[0], startedAt: 0 } as unknown as LeasedRun, worker)
     await turn()
     expect([begun, errors.length, recoveries]).toEqual([['a'], 1, 0])
     isAway = false
@@ -153,7 +153,7 @@ describe('a worker', () => {
   it('keeps the slot of a run taken until the store has its verdict', async () => {
     const { worker, begun } = working({ due: 20, concurrency: 3 })
     await worker.pass()
-    for (const held of begun.slice()) worker.slots.ended(held, 5)
+    for (const leased of begun.slice()) worker.slots.ended(leased, 5)
     expect(begun).toHaveLength(3)
     worker.slots.settled(begun[1]!)
     expect(begun).toHaveLength(4)
@@ -166,7 +166,7 @@ describe('a worker', () => {
   ])('frees the slot of a run %s', async (_, policy, begins) => {
     const { worker, begun } = working({ due: 40, concurrency: 20, policy })
     await worker.pass()
-    for (const held of begun.slice()) worker.slots.ended(held, 0.5)
+    for (const leased of begun.slice()) worker.slots.ended(leased, 0.5)
     expect(begun).toHaveLength(begins)
   })
 
@@ -195,16 +195,16 @@ describe('a worker', () => {
 
   it('holds a tenth of a second of work although runs that begin together end together, and takes none of it for quick', async () => {
     const [concurrency, lengthMs] = [20, 15]
-    const present: Held[] = []
+    const present: LeasedRun[] = []
     let now = 0
-    const work = (held: Held): unknown => present.push(held)
+    const work = (leased: LeasedRun): unknown => present.push(leased)
     const { worker, asked } = working({ due: 100_000, concurrency, work, elapsed: () => now })
     for (let round = 0; round < 50; round++) {
       await worker.pass()
       await turn()
       now += lengthMs
       const ended = present.splice(0)
-      for (const held of ended) end(held, worker, (now += 0.01))
+      for (const leased of ended) end(leased, worker, (now += 0.01))
       expect(ended.every(({ staysInSlot }) => staysInSlot)).toBe(true)
     }
     const tenthOfSecond = (concurrency / lengthMs) * 100

@@ -1,4 +1,4 @@
-/** Claims runs for its queues and keeps their slots busy; how one run is carried out is `attempt.ts`. */
+/** Claims runs for its queues and keeps their slots busy; how one run is executed is `attempt.ts`. */
 
 import { isLimited, type QueueLimits } from '../run/queue-limits.ts'
 import type { Run } from '../run/run.ts'
@@ -7,10 +7,10 @@ import { type Claimed, type ClaimStore, claimOrder, type Wanted } from '../store
 import type { Clock } from '../time/clock.ts'
 import type { Slots } from './attempt.ts'
 import type { BegunCounts } from './begun.ts'
-import type { Grants, Held, StopReason } from './grants.ts'
+import { createFairShare, type FairShare } from './fair-share.ts'
+import type { LeasedRun, LeasedRuns, StopReason } from './leased-runs.ts'
 import { POLL_MS, type PollMs } from './poll.ts'
 import { createPrefetch, type Prefetch } from './prefetch.ts'
-import { createTurns, type Turns } from './turns.ts'
 
 /** Two claims in a row are at least this far apart, so that a stream of single runs is claimed in small groups. */
 const MIN_PAUSE_MS = 1
@@ -37,7 +37,7 @@ export interface QueueOptions {
 export interface WorkerOptions {
   readonly claims: ClaimStore
   readonly clock: Clock
-  readonly grants: Grants
+  readonly leasedRuns: LeasedRuns
   readonly begun: BegunCounts
   readonly queues: Readonly<Record<string, QueueOptions>>
   readonly workerId: string
@@ -45,9 +45,9 @@ export interface WorkerOptions {
   /** Hints and exact timers make it rare that a poll finds something. */
   readonly pollMs: PollMs
   /** Begins one run, and tells `slots` of its end, which may be at once; never throws. */
-  readonly attempt: (held: Held) => void
+  readonly attempt: (leased: LeasedRun) => void
   /** Ends a run that was cancelled before it was begun. */
-  readonly cancel: (held: Held) => void
+  readonly cancel: (leased: LeasedRun) => void
   /** Asks for another pass soon. */
   readonly wake: () => void
   /** The store could not be told which runs begin next; asks for another pass in a while. */
@@ -67,10 +67,10 @@ export interface Worker {
   /** One claim; answers in how many milliseconds the next is due. */
   pass(): Promise<number>
   /** No new claims and nothing started from the buffer; answers what was buffered. */
-  close(): Held[]
+  close(): LeasedRun[]
   /** Where attempts tell of their end. */
   readonly slots: Slots
-  /** Runs being carried out right now. */
+  /** Runs being executed right now. */
   readonly busy: number
   /** The same by queue, with how many there may be. */
   usage(): readonly SlotUsage[]
@@ -82,9 +82,9 @@ interface Queue {
   readonly prefetch: Prefetch
   /** Not where other processes wait for what this one would only hold. */
   readonly claimsAhead: boolean
-  readonly turns: Turns
+  readonly fairShare: FairShare
   /** What is held and not begun; those before `first` are. */
-  buffer: Held[]
+  buffer: LeasedRun[]
   first: number
   running: number
   /** Ended, with slots that stay taken until the store has their verdicts. */
@@ -104,7 +104,7 @@ interface Queue {
 }
 
 export function createWorker(options: WorkerOptions): Worker {
-  const { claims, clock, grants, begun, workerId, leaseMs } = options
+  const { claims, clock, leasedRuns, begun, workerId, leaseMs } = options
   let open = true
   /** Started, and not yet written down. */
   let unwritten = 0
@@ -117,7 +117,7 @@ export function createWorker(options: WorkerOptions): Worker {
       concurrency,
       prefetch: createPrefetch(),
       claimsAhead: !isLimited(limits),
-      turns: createTurns(),
+      fairShare: createFairShare(),
       buffer: [],
       first: 0,
       running: 0,
@@ -153,14 +153,14 @@ export function createWorker(options: WorkerOptions): Worker {
     const until = clock.elapsed() + SLICE_MS
     let now = 0
     while (open && now < until && free(queue) > 0 && buffered(queue) > 0) {
-      const held = queue.buffer[queue.first]!
-      if (mustAnnounce(held)) {
-        void announce(queue, held)
+      const leased = queue.buffer[queue.first]!
+      if (mustAnnounce(leased)) {
+        void announce(queue, leased)
         break
       }
       queue.first++
       now = clock.elapsed()
-      start(queue, held, now)
+      start(queue, leased, now)
       // The question should be on its way while the rest is worked on.
       if (askWhenWorth(queue)) break
     }
@@ -169,13 +169,13 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   /** A run whose lost attempt could not be followed by another, or that may be what ends its workers, begins only when the store counts it as begun. */
-  const mustAnnounce = ({ run, ahead }: Held): boolean =>
+  const mustAnnounce = ({ run, ahead }: LeasedRun): boolean =>
     ahead !== null &&
     ahead.place >= ahead.claim.known &&
     (isLastAttempt(run) || run.fence - run.attempt >= MAX_UNANNOUNCED)
 
   /** Counts as many runs of the claim as begun as there are free slots for. */
-  const announce = async (queue: Queue, { ahead }: Held): Promise<void> => {
+  const announce = async (queue: Queue, { ahead }: LeasedRun): Promise<void> => {
     if (queue.announcing || ahead === null) return
     queue.announcing = true
     const { claimId, size } = ahead.claim
@@ -203,34 +203,35 @@ export function createWorker(options: WorkerOptions): Worker {
     return true
   }
 
-  const isNext = (queue: Queue, { ahead }: Held): boolean => queue.buffer[queue.first]?.ahead?.claim === ahead?.claim
+  const isNext = (queue: Queue, { ahead }: LeasedRun): boolean =>
+    queue.buffer[queue.first]?.ahead?.claim === ahead?.claim
 
   /** Counts a run as begun; with the last one that waits here, all of its claim. */
-  const passed = (queue: Queue, held: Held): void => {
-    if (held.ahead === null) return
-    const { claim, place } = held.ahead
-    claim.begun = isNext(queue, held) ? Math.max(claim.begun, place + 1) : claim.size
+  const passed = (queue: Queue, leased: LeasedRun): void => {
+    if (leased.ahead === null) return
+    const { claim, place } = leased.ahead
+    claim.begun = isNext(queue, leased) ? Math.max(claim.begun, place + 1) : claim.size
   }
 
-  const start = (queue: Queue, held: Held, now: number): void => {
-    held.onStop = null
-    passed(queue, held)
+  const start = (queue: Queue, leased: LeasedRun, now: number): void => {
+    leased.onStop = null
+    passed(queue, leased)
     // A worker that slept past its lease must not start what may be another's by now; the reaper hands it on.
-    if (held.stopped || held.leaseEndsAt <= now) {
-      grants.remove(held)
+    if (leased.stopped || leased.leaseEndsAt <= now) {
+      leasedRuns.remove(leased)
       return
     }
     if (queue.running++ === 0) queue.since = now
     unwritten++
-    held.startedAt = now
-    options.attempt(held)
+    leased.startedAt = now
+    options.attempt(leased)
   }
 
   /**
    * A process that is killed leaves no more than its concurrency of runs to be repeated, or recorded as failed though they ended: a slot stays
    * taken until the store has the verdict. Only work that is quicker than the store, and may be repeated, does not wait for it.
    */
-  const staysInSlot = (queue: Queue, { run }: Held): boolean =>
+  const staysInSlot = (queue: Queue, { run }: LeasedRun): boolean =>
     !queue.prefetch.isQuick(queue.concurrency) || isLastAttempt(run)
 
   const freed = (queue: Queue): void => {
@@ -241,29 +242,29 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   const slots: Slots = {
-    ended(held, at) {
-      const queue = queues.get(held.run.queue)!
+    ended(leased, at) {
+      const queue = queues.get(leased.run.queue)!
       queue.running--
-      measure(queue, held, at)
-      held.staysInSlot = staysInSlot(queue, held)
-      if (held.staysInSlot) queue.unsettled++
+      measure(queue, leased, at)
+      leased.staysInSlot = staysInSlot(queue, leased)
+      if (leased.staysInSlot) queue.unsettled++
       else freed(queue)
     },
     // The lease is renewed until the verdict is written, which may take a while when the database is away.
-    settled(held) {
-      grants.remove(held)
+    settled(leased) {
+      leasedRuns.remove(leased)
       if (unwritten-- === MAX_UNWRITTEN) options.wake()
-      if (!held.staysInSlot) return
-      const queue = queues.get(held.run.queue)!
+      if (!leased.staysInSlot) return
+      const queue = queues.get(leased.run.queue)!
       queue.unsettled--
       freed(queue)
     },
   }
 
   /** Waiting for the database is no slowness of the work, and does not count. */
-  const measure = (queue: Queue, held: Held, now: number): void => {
+  const measure = (queue: Queue, leased: LeasedRun, now: number): void => {
     queue.ended++
-    queue.tookMs += now - held.startedAt
+    queue.tookMs += now - leased.startedAt
     queue.busyMs += now - queue.since
     queue.since = now
     if (queue.busyMs < RATE_MS && queue.ended < RATE_RUNS) return
@@ -275,18 +276,18 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   /** A run that is cancelled while it waits here need not wait for a slot to hear of it. */
-  const stoppedWaiting = (held: Held, reason: StopReason): void => {
-    const queue = queues.get(held.run.queue)!
-    const place = reason === 'cancelled' ? queue.buffer.indexOf(held, queue.first) : -1
+  const stoppedWaiting = (leased: LeasedRun, reason: StopReason): void => {
+    const queue = queues.get(leased.run.queue)!
+    const place = reason === 'cancelled' ? queue.buffer.indexOf(leased, queue.first) : -1
     if (place < 0) return
     queue.buffer.splice(place, 1)
-    if (!isNext(queue, held)) passed(queue, held)
-    options.cancel(held)
+    if (!isNext(queue, leased)) passed(queue, leased)
+    options.cancel(leased)
   }
 
   /** Gives each run its place in its claim, where the claim has more runs than can begin at once. */
-  const placesOf = (wanted: readonly Wanted[], runs: readonly Run[]): ((run: Run) => Held['ahead']) => {
-    const places = new Map<Run, Held['ahead']>()
+  const placesOf = (wanted: readonly Wanted[], runs: readonly Run[]): ((run: Run) => LeasedRun['ahead']) => {
+    const places = new Map<Run, LeasedRun['ahead']>()
     for (const { queue, startable = 0 } of wanted) {
       const ofQueue = runs.filter((run) => run.queue === queue).sort(claimOrder)
       const claimId = ofQueue[0]?.claimId
@@ -304,21 +305,21 @@ export function createWorker(options: WorkerOptions): Worker {
     for (const queue of queues.values()) queue.first = 0
     const placeOf = placesOf(wanted, claimed.runs)
     for (const run of inBeginningOrder(claimed.runs)) {
-      const held = grants.add(run, leaseEndsAt)
-      held.ahead = placeOf(run)
+      const leased = leasedRuns.add(run, leaseEndsAt)
+      leased.ahead = placeOf(run)
       counts.set(run.queue, (counts.get(run.queue) ?? 0) + 1)
       // Cancelled while the attempt before was being settled: there is nothing to begin.
-      if (run.cancelRequested) options.cancel(held)
+      if (run.cancelRequested) options.cancel(leased)
       else {
-        held.onStop = stoppedWaiting
-        queues.get(run.queue)!.buffer.push(held)
+        leased.onStop = stoppedWaiting
+        queues.get(run.queue)!.buffer.push(leased)
       }
     }
     let short = 0
     let more = false
     for (const want of wanted) {
       const got = counts.get(want.queue) ?? 0
-      queues.get(want.queue)!.turns.claimed(want, { got, turn: claimed.turns[want.queue] })
+      queues.get(want.queue)!.fairShare.claimed(want, { got, lastWorkspace: claimed.lastWorkspaces[want.queue] })
       // Shares may leave slots free though much is due.
       if (want.fair && got > 0) more = true
       else short += want.limit - got
@@ -334,7 +335,7 @@ export function createWorker(options: WorkerOptions): Worker {
         queue.freed = false
         queue.asked = false
         const limit = isWorthAsking(queue) ? room(queue) : 0
-        if (limit > 0) wanted.push({ queue: queue.name, limit, startable: startable(queue), ...queue.turns.next() })
+        if (limit > 0) wanted.push({ queue: queue.name, limit, startable: startable(queue), ...queue.fairShare.next() })
       }
       if (!open || wanted.length === 0 || unwritten >= MAX_UNWRITTEN) {
         // Woken again when a slot is free.

@@ -76,7 +76,7 @@ describe('an alert', () => {
     expect(refresh).toMatchObject([{ severity: 'critical' }])
   })
 
-  it('tells that it is still there when its mute ends, each time anew', () => {
+  it('tells that it is still there when its mute ends, each time again', () => {
     const told = { ...opening('s1')[0]!, untold: [] }
     const quiet = muted(told, NOW + MINUTE)!
     expect(decide(rule, facts('s1'), { alerts: [quiet], now: NOW + MINUTE - 1 }).refresh).toEqual([])

@@ -82,7 +82,7 @@ interface Sums {
   readonly workspace: string
 }
 
-export interface FactsByKind {
+export interface EventsByKind {
   readonly schedule_not_fired: {
     readonly late: readonly LateSchedule[]
   }
@@ -148,4 +148,4 @@ export interface FactsByKind {
   readonly store_failed_over: { readonly failovers: readonly Failover[] }
 }
 
-export type FactsOf<Kind extends RuleKind> = FactsByKind[Kind]
+export type FactsOf<Kind extends RuleKind> = EventsByKind[Kind]

@@ -77,7 +77,7 @@ describe('a chain', () => {
     expect(brokenAt(chain, NO_HASH)).toBe(seq)
   })
 
-  it('is broken at the next entry when one was changed and hashed anew', () => {
+  it('is broken at the next entry when one was changed and hashed again', () => {
     const [first, second, ...rest] = chainOf(4)
     const forged = { ...second!, actor: 'bob' }
     const hash = auditHash(first!.hash, forged)

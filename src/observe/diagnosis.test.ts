@@ -22,7 +22,7 @@ const WELL: DiagnosisFacts = {
   planner: { lease: { holder: 'w1', leftMs: 3200 }, schedulers: 2, lagMs: 0 },
   queues: [{ name: 'default', ready: 4, paused: false, workers: 1 }],
   zoneData: { here: '2026a', nodes: [{ id: 'w1', tzdata: '2026a' }] },
-  herds: [],
+  spikes: [],
   quarantined: [],
   deafChannels: [],
   failovers: [],
@@ -55,7 +55,7 @@ describe('a diagnosis', () => {
         'queues',
         'zone data',
       ],
-      ...['herds', 'quarantine', 'channels', 'watch', 'alerts'],
+      ...['spikes', 'quarantine', 'channels', 'watch', 'alerts'],
     ])
     expect(findings.every(({ level, fix }) => level === 'ok' && fix === null)).toBe(true)
     expect(findings.find(({ check }) => check === 'clock')!.text).toBe('clock −12 ms against the database (limit 500)')
@@ -132,8 +132,8 @@ describe('a diagnosis', () => {
       ...(['warning', /here 2026a, w3 2025b/, /same version/] as const),
     ],
     [
-      'a herd',
-      { herds: [{ at: Date.UTC(2026, 0, 1), fires: 812, jitter: '10m', sample: 't_1/digest' }] },
+      'a spike',
+      { spikes: [{ at: Date.UTC(2026, 0, 1), fires: 812, jitter: '10m', sample: 't_1/digest' }] },
       ...(['warning', /00:00:00 UTC herd: 812 fires/, /schedules edit t_1\/digest --jitter 10m$/] as const),
     ],
     [
@@ -195,7 +195,7 @@ describe('a diagnosis', () => {
   })
 
   it('says which parts could not be looked at, and goes on with the others', () => {
-    const gone = { store: null, planner: null, queues: null, zoneData: null, herds: null, quarantined: null }
+    const gone = { store: null, planner: null, queues: null, zoneData: null, spikes: null, quarantined: null }
     const found = amiss({ ...gone, deafChannels: null, alerts: null, watch: null })
     expect(found).toHaveLength(9)
     expect(found.every(({ level, text }) => level === 'warning' && text.endsWith('could not be looked at'))).toBe(true)

@@ -51,7 +51,7 @@ export interface DiagnosisFacts {
     readonly nodes: readonly { readonly id: string; readonly tzdata: string }[]
   } | null
   /** The largest first. */
-  readonly herds: readonly HerdFacts[] | null
+  readonly spikes: readonly SpikeFacts[] | null
   /** Some of those that were set aside. */
   readonly quarantined: readonly { readonly workspace: string; readonly key: string; readonly code: string }[] | null
   /** Channels whose newest message was given up within the last day. */
@@ -83,7 +83,7 @@ interface QueueFacts {
   readonly workers: number
 }
 
-interface HerdFacts {
+interface SpikeFacts {
   readonly at: number
   readonly fires: number
   readonly jitter: string | null
@@ -114,7 +114,7 @@ export function diagnose(facts: DiagnosisFacts): Finding[] {
     facts.planner ? plannerFinding(facts.planner, facts.sizes?.schedules ?? 0) : unknown('planner'),
     ...(facts.queues ? queueFindings(facts.queues) : [unknown('queues')]),
     facts.zoneData ? zoneFinding(facts.zoneData) : unknown('zone data'),
-    ...(facts.herds ? herdFindings(facts.herds) : [unknown('herds')]),
+    ...(facts.spikes ? spikeFindings(facts.spikes) : [unknown('spikes')]),
     ...(facts.quarantined
       ? quarantineFindings(facts.quarantined, facts.sizes?.quarantined ?? 0)
       : [unknown('quarantine')]),
@@ -243,15 +243,15 @@ function zoneFinding({ here, nodes }: NonNullable<DiagnosisFacts['zoneData']>): 
   return warning('zone data', text, 'run the same version of everytick everywhere: clock changes may differ until then')
 }
 
-function herdFindings(herds: readonly HerdFacts[]): Finding[] {
-  if (herds.length === 0) return [ok('herds', 'no second of the next day has far more fires than others')]
-  return herds.slice(0, MAX_NAMED).map(({ at, fires, jitter, sample }) => {
-    const text = `${new Date(at).toISOString().slice(11, 19)} UTC herd: ${count(fires)} fires in one second`
+function spikeFindings(spikes: readonly SpikeFacts[]): Finding[] {
+  if (spikes.length === 0) return [ok('spikes', 'no second of the next day has far more fires than others')]
+  return spikes.slice(0, MAX_NAMED).map(({ at, fires, jitter, sample }) => {
+    const text = `${new Date(at).toISOString().slice(11, 19)} UTC spike: ${count(fires)} fires in one second`
     const fix =
       jitter === null || sample === null
         ? 'everytick forecast'
         : `give them jitter, such as: everytick schedules edit ${word(sample)} --jitter ${jitter}`
-    return warning('herds', text, fix)
+    return warning('spikes', text, fix)
   })
 }
 

@@ -14,7 +14,7 @@ export interface ForecastSpan {
 }
 
 /** What schedules that fire together have in common. */
-export interface Alike {
+export interface UniformBatch {
   readonly timing: TimingSpec
   readonly jitter: Jitter | null
   readonly seed: string
@@ -23,7 +23,7 @@ export interface Alike {
 }
 
 /** Occurrences of one bucket that are asked whether they are excluded; of more than these, as many are taken evenly. */
-const MAX_LOOKS = 60
+const MAX_SCANS = 60
 
 export type Put = (bucket: number, count: number) => void
 
@@ -39,17 +39,17 @@ export interface Grid {
 const STRIDE = 50
 
 /** One schedule's fires, in small steps. */
-export function* addingFires(alike: Alike, grid: Grid): Steps<void> {
-  const { timing, jitter, seed, alone } = alike
+export function* addingFires(uniform: UniformBatch, grid: Grid): Steps<void> {
+  const { timing, jitter, seed, alone } = uniform
   const { fromAt, toAt } = grid.span
   const slots = slotsOf(timing, seed)
   if (timing.kind === 'any' && slots.countableUntil(fromAt - 1, toAt - 1) < toAt - 1) {
-    for (const rule of timing.of) yield* addingFires({ ...alike, timing: { ...timing, ...rule } }, grid)
+    for (const rule of timing.of) yield* addingFires({ ...uniform, timing: { ...timing, ...rule } }, grid)
     return
   }
   const total = slots.countAt(fromAt - 1, toAt - 1)
   if (total > 2 * grid.size) {
-    yield* addingDense(slots, alike, grid)
+    yield* addingDense(slots, uniform, grid)
     return
   }
   let seen = 0
@@ -69,12 +69,12 @@ export function* addingFires(alike: Alike, grid: Grid): Steps<void> {
 /** With the budget spent, whatever is an occurrence counts. */
 function mayRun(slots: Slots, at: number, { looks }: Grid): boolean {
   if (looks.left <= 0) return true
-  looks.left -= slots.lookSteps
+  looks.left -= slots.scanSteps
   return slots.whyNot(at) === null
 }
 
 /** Several in every bucket, so that they are counted, not walked; what jitter moves into the next bucket is a share of it. */
-function* addingDense(slots: Slots, { timing, jitter }: Alike, grid: Grid): Steps<void> {
+function* addingDense(slots: Slots, { timing, jitter }: UniformBatch, grid: Grid): Steps<void> {
   const { span, size, put } = grid
   const { fromAt, bucketMs, toAt } = span
   const guarded = timing.startAt !== undefined || timing.exclude !== undefined || rulesOf(timing).some(skipsGaps)
@@ -101,11 +101,11 @@ function allowed(
   grid: Grid,
 ): number {
   if (grid.looks.left <= 0) return counted
-  const looks = Math.min(counted, MAX_LOOKS)
+  const looks = Math.min(counted, MAX_SCANS)
   let free = 0
   let next: number | null = at - 1
   for (let look = 0; look < looks && next !== null; look++) {
-    const fromAt: number = counted <= MAX_LOOKS ? next : Math.floor(at + ((endAt - at) * look) / looks) - 1
+    const fromAt: number = counted <= MAX_SCANS ? next : Math.floor(at + ((endAt - at) * look) / looks) - 1
     next = slots.nextAt(fromAt)
     if (next !== null && next < endAt && mayRun(slots, next, grid)) free++
   }

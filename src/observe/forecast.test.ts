@@ -8,7 +8,7 @@ import type { TimingClass } from './timing-class.ts'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const FROM = Date.parse('2027-03-27T22:00:00Z')
-const OPTIONS = { meanMs: new Map([['slow', 30_000]]), usualMs: 1000, top: 2 }
+const OPTIONS = { meanMs: new Map([['slow', 30_000]]), typicalMs: 1000, top: 2 }
 
 const cron = (text: string, timezone = 'UTC'): TimingSpec => ({ kind: 'cron', cron: text, timezone })
 const every = (everyMs: number, anchorAt = 0): TimingSpec => ({ kind: 'interval', everyMs, anchorAt })

@@ -3,7 +3,7 @@ import { EverytickError } from '../errors.ts'
 import { seedOf } from '../schedule/schedule.ts'
 import { searchBudget } from '../schedule/search-budget.ts'
 import { allSteps, type Steps } from '../time/steps.ts'
-import { type Alike, addingFires, type ForecastSpan, type Put } from './fires-per-bucket.ts'
+import { addingFires, type ForecastSpan, type Put, type UniformBatch } from './fires-per-bucket.ts'
 import { partsOf, readable, readableSteps, type TimingClass, usesName, withinMinute } from './timing-class.ts'
 
 export type { ForecastSpan } from './fires-per-bucket.ts'
@@ -12,7 +12,7 @@ export interface ForecastOptions {
   /** How long a run of a job takes, on average. */
   readonly meanMs: ReadonlyMap<string, number>
   /** The same for a job of which nothing is known. */
-  readonly usualMs: number
+  readonly typicalMs: number
   /** How many jobs are named per bucket; those with the most fires. */
   readonly top: number
 }
@@ -54,19 +54,19 @@ export function* forecasting(
   const work = new Float64Array(size)
   const byJob = new Map<string, Float64Array>()
 
-  const looks = searchBudget(LOOK_STEPS)
-  for (const alike of yield* grouped(classes, options)) {
-    const own = [...alike.jobs].flatMap(([job, share]) => {
+  const looks = searchBudget(SCAN_STEPS)
+  for (const uniform of yield* grouped(classes, options)) {
+    const own = [...uniform.jobs].flatMap(([job, share]) => {
       const counts = jobFires(byJob, job, options.top === 0 ? 0 : size)
       return counts ? [{ counts, share }] : []
     })
     const put: Put = (bucket, count) => {
       if (bucket < 0 || bucket >= size) return
-      fires[bucket]! += count * alike.schedules
-      work[bucket]! += count * alike.seconds
+      fires[bucket]! += count * uniform.schedules
+      work[bucket]! += count * uniform.seconds
       for (const { counts, share } of own) counts[bucket]! += count * share
     }
-    yield* readableSteps(addingFires(alike, { span, size, put, looks }))
+    yield* readableSteps(addingFires(uniform, { span, size, put, looks }))
     yield
   }
 
@@ -84,10 +84,10 @@ export function* forecasting(
 const STRIDE = 1000
 
 /** For all schedules together; of what comes then, exclusions are not asked any more. */
-const LOOK_STEPS = 1_000_000
+const SCAN_STEPS = 1_000_000
 
 /** Parts of classes whose fires fall together, whatever their jobs. */
-interface Group extends Alike {
+interface Group extends UniformBatch {
   schedules: number
   /** How long one fire of all of them takes. */
   seconds: number
@@ -101,7 +101,7 @@ function* grouped(classes: readonly TimingClass[], options: ForecastOptions): St
     const each = withinMinute(stored)
     if (++seen % 100 === 0) yield
     const { jitter, job, count, sample } = each
-    const seconds = (options.meanMs.get(job) ?? options.usualMs) / 1000
+    const seconds = (options.meanMs.get(job) ?? options.typicalMs) / 1000
     const seed = seedOf(sample)
     for (const { timing, schedules } of readable(() => partsOf(each)) ?? []) {
       const alone = count === 1

@@ -1,5 +1,5 @@
 /** Lives through a stretch of time for one schedule on paper: the decisions are the engine's own, only the clock, the work and the outages are made up. */
-import { laneOf } from '../plan/lane.ts'
+import { groupOfSchedule } from '../plan/group.ts'
 import type { NonRun } from '../plan/non-run.ts'
 import { type DueSchedule, GRACE_MS, type Plan, plan } from '../plan/plan.ts'
 import { DEFAULT_RETRY, type RetryPolicy } from '../run/retry.ts'
@@ -78,7 +78,7 @@ export function* simulating(
   const slots = slotsOf(schedule.timing, seedOf(schedule))
   const { untilAt, truncated } = yield* bounded(slots, world, budget)
   const { retry = DEFAULT_RETRY, leaseMs = 9000, lookaheadMs = 10_000, durationsMs } = world
-  const laned = laneOf({ id: ID, ...schedule }) !== null
+  const laned = groupOfSchedule({ id: ID, ...schedule }) !== null
   const runs = createRuns({ laned, retry, leaseMs, durationsMs })
   const planning = createPlanning(slots, schedule, { fromAt: world.fromAt, lookaheadMs })
   const outages = merged(world.outages)
@@ -95,7 +95,7 @@ export function* simulating(
       continue
     }
     const nextDown = outages.find(({ fromAt }) => fromAt > now)?.fromAt
-    const next = [runs.nextAt(now), planning.lookAt(now), nextDown].filter((at) => typeof at === 'number')
+    const next = [runs.nextAt(now), planning.pollAt(now), nextDown].filter((at) => typeof at === 'number')
     if (next.length === 0) break
     now = Math.min(...next)
   }
@@ -115,7 +115,7 @@ function* bounded(
 ): Steps<Pick<Simulation, 'untilAt' | 'truncated'>> {
   let untilAt = fromAt
   for (let count = 0; count < MAX_OCCURRENCES && (budget.left > 0 || count === 0); count++) {
-    budget.left -= slots.lookSteps * PLANNED_STEPS
+    budget.left -= slots.scanSteps * PLANNED_STEPS
     if (count % STRIDE === STRIDE - 1) yield
     const at = slots.nextAt(untilAt)
     if (at === null || at > toAt) return { untilAt: toAt, truncated: false }
@@ -147,7 +147,7 @@ interface Planning {
   /** Plans all that is near. */
   pass(now: number): Steps<Plan['runs']>
   /** When the planner has something to do next. */
-  lookAt(now: number): number | null
+  pollAt(now: number): number | null
 }
 
 function createPlanning(
@@ -157,10 +157,10 @@ function createPlanning(
 ): Planning {
   const nonRuns: NonRun[] = []
   const fixed = { ...schedule, id: ID, revision: 1, pausedUntil: null, pauseDetail: '' }
-  let cursor: Pick<DueSchedule, 'watermarkAt' | 'made'> & { readonly nextAt: number | null } = {
+  let cursor: Pick<DueSchedule, 'watermarkAt' | 'runCount'> & { readonly nextAt: number | null } = {
     nextAt: slots.nextAt(fromAt),
     watermarkAt: fromAt,
-    made: 0,
+    runCount: 0,
   }
   return {
     nonRuns,
@@ -168,23 +168,23 @@ function createPlanning(
       return cursor.watermarkAt
     },
     get done() {
-      return cursor.made >= (schedule.firing.maxRuns ?? Number.POSITIVE_INFINITY)
+      return cursor.runCount >= (schedule.firing.maxRuns ?? Number.POSITIVE_INFINITY)
     },
     *pass(now) {
       const runs: Plan['runs'][number][] = []
       const window = { now, untilAt: now + lookaheadMs, maxRuns: MAX_RUNS, graceMs: GRACE_MS }
       while (cursor.nextAt !== null && cursor.nextAt <= window.untilAt) {
-        const { nextAt, watermarkAt, made } = cursor
-        const next = plan({ ...fixed, nextAt, watermarkAt, made }, window)
+        const { nextAt, watermarkAt, runCount } = cursor
+        const next = plan({ ...fixed, nextAt, watermarkAt, runCount }, window)
         runs.push(...next.runs)
         nonRuns.push(...next.nonRuns)
-        cursor = { nextAt: next.nextAt, watermarkAt: next.watermarkAt, made: made + next.runs.length }
+        cursor = { nextAt: next.nextAt, watermarkAt: next.watermarkAt, runCount: runCount + next.runs.length }
         if (next.nextAt === nextAt && next.watermarkAt === watermarkAt) break
         yield
       }
       return runs
     },
-    lookAt(now) {
+    pollAt(now) {
       if (cursor.nextAt === null) return null
       const at = cursor.nextAt - lookaheadMs
       return at > now ? at : now + POLL_MS

@@ -1,15 +1,15 @@
 /** The runs of a simulated schedule: lets them in, begins and ends them, and loses them in an outage, by the same decisions as the engine; which runs there are is `simulate.ts`. */
-import { decideLane, type LaneRun, OPEN_AHEAD_MS } from '../plan/overlap.ts'
+import { decideGroup, type GroupRun, OPEN_AHEAD_MS } from '../plan/overlap.ts'
 import type { PlannedRun } from '../plan/plan.ts'
 import type { RetryPolicy } from '../run/retry.ts'
-import type { Gate } from '../run/run.ts'
+import type { Readiness } from '../run/run.ts'
 import { settle } from '../run/settle.ts'
 import { createAgenda } from './agenda.ts'
 
 export interface SimulatedRun {
   readonly planned: PlannedRun
   state: 'pending' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'skipped'
-  gate: Gate
+  readiness: Readiness
   dueAt: number
   attempt: number
   cancelRequested: boolean
@@ -29,7 +29,7 @@ export interface RunsOptions {
 
 export interface SimulatedRuns {
   readonly all: readonly SimulatedRun[]
-  /** As the stores do, the first of a plan is open when it is due soon and nothing else is in its lane. */
+  /** As the stores do, the first of a plan is open when it is due soon and nothing else is in its group. */
   add(planned: readonly PlannedRun[], now: number): void
   /** All that follows at this instant, until nothing does. */
   settle(now: number): void
@@ -38,7 +38,7 @@ export interface SimulatedRuns {
   nextAt(now: number): number | null
 }
 
-/** Runs behind the gate that one decision sees, as in the stores. */
+/** Runs that are not ready that one decision sees, as in the stores. */
 const IN_LINE = 100
 /** The middle of every span in which a retry may come. */
 const ROLL = 0.5
@@ -82,18 +82,18 @@ export function createRuns({ laned, retry, leaseMs, durationsMs }: RunsOptions):
   }
 
   /** Answers whether anything moved. */
-  const moveLane = (now: number): boolean => {
+  const moveGroup = (now: number): boolean => {
     if (line.size === 0) return false
     const seen: SimulatedRun[] = [...open, ...running]
     for (const run of line.values()) if (seen.push(run) > IN_LINE) break
-    const moves = decideLane({ lane: '', runs: seen.map(laneRun) }, now)
+    const moves = decideGroup({ group: '', runs: seen.map(toGroupRun) }, now)
     const byId = new Map(seen.map((run) => [run.planned.id, run]))
     for (const move of moves) {
       const run = byId.get(move.id)!
       if (move.kind === 'skip') end(run, 'skipped', now)
-      else if (move.kind === 'wait') run.gate = 'waiting'
-      else if (move.kind === 'open') {
-        run.gate = 'open'
+      else if (move.kind === 'block') run.readiness = 'blocked'
+      else if (move.kind === 'ready') {
+        run.readiness = 'ready'
         line.delete(move.id)
         open.add(run)
       } else if (run.state === 'pending' || run.lostAt === null) end(run, 'cancelled', now)
@@ -108,7 +108,13 @@ export function createRuns({ laned, retry, leaseMs, durationsMs }: RunsOptions):
       for (const each of planned) {
         const isOpen = !laned || (line.size + open.size + running.size === 0 && each.dueAt <= now + OPEN_AHEAD_MS)
         const run: SimulatedRun = {
-          ...{ planned: each, state: 'pending', gate: isOpen ? 'open' : 'closed', dueAt: each.dueAt, attempt: 0 },
+          ...{
+            planned: each,
+            state: 'pending',
+            readiness: isOpen ? 'ready' : 'undecided',
+            dueAt: each.dueAt,
+            attempt: 0,
+          },
           ...{ cancelRequested: false, startedAt: null, finishedAt: null, lostAt: null },
         }
         all.push(run)
@@ -127,7 +133,7 @@ export function createRuns({ laned, retry, leaseMs, durationsMs }: RunsOptions):
             if (run.lostAt === null) end(run, 'succeeded', now)
             else if (run.lostAt <= now) lose(run, now)
           }
-        moved = laned && moveLane(now)
+        moved = laned && moveGroup(now)
         for (const run of open) {
           if (run.dueAt > now) continue
           begin(run, now)
@@ -150,11 +156,11 @@ export function createRuns({ laned, retry, leaseMs, durationsMs }: RunsOptions):
   }
 }
 
-const laneRun = ({ planned, state, gate, dueAt, attempt, cancelRequested }: SimulatedRun): LaneRun => ({
+const toGroupRun = ({ planned, state, readiness, dueAt, attempt, cancelRequested }: SimulatedRun): GroupRun => ({
   id: planned.id,
   scheduleId: '',
-  state: state as LaneRun['state'],
-  gate,
+  state: state as GroupRun['state'],
+  readiness,
   overlap: planned.overlap,
   scheduledAt: planned.scheduledAt,
   dueAt,

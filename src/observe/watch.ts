@@ -13,9 +13,9 @@ export interface Watch {
 }
 
 /** Between two looks. */
-export const LOOK_MS = 15_000
+export const POLL_MS = 15_000
 /** Looks that are further apart have a gap between them; of it, as much counts as one look would have seen. */
-const MAX_APART_MS = 2 * LOOK_MS
+const MAX_APART_MS = 2 * POLL_MS
 const MAX_GAPS = 50
 /** Queues that are paused at once, and how long it is remembered that one was. */
 const MAX_PAUSED = 1000
@@ -31,10 +31,10 @@ export function watched(
   const remembered = Object.entries(before?.paused ?? {}).filter(([, at]) => now - at < REMEMBERED_MS)
   const seen = paused.slice(0, MAX_PAUSED).map((name) => [name, now] as const)
   return {
-    // A clock that was set back begins anew.
+    // A clock that was set back begins again.
     firstAt: Math.min(firstAt, now),
     seenAt: now,
-    gaps: (isApart ? [...gaps, [seenAt + LOOK_MS, now] as const] : gaps).slice(-MAX_GAPS),
+    gaps: (isApart ? [...gaps, [seenAt + POLL_MS, now] as const] : gaps).slice(-MAX_GAPS),
     paused: Object.fromEntries([...remembered, ...seen].slice(-2 * MAX_PAUSED)),
   }
 }

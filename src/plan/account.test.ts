@@ -17,7 +17,7 @@ function schedule(change: Partial<Schedule> = {}): Schedule {
     firing: { overlap: 'skip', jitter: null, maxRuns: null, concurrencyKey: null },
     nextAt: 10 * MINUTE,
     watermarkAt: 9 * MINUTE,
-    made: 0,
+    runCount: 0,
     ...change,
   }
 }
@@ -31,7 +31,7 @@ function settled(from: Schedule, now: number): Plan[] {
   for (let step = accountUpTo(at, now); step; step = accountUpTo(at, now)) {
     steps.push(step)
     const { nextAt, watermarkAt, resumes } = step
-    at = { ...at, nextAt, watermarkAt, made: at.made + step.runs.length, pause: resumes ? null : at.pause }
+    at = { ...at, nextAt, watermarkAt, runCount: at.runCount + step.runs.length, pause: resumes ? null : at.pause }
   }
   return steps
 }
@@ -71,7 +71,7 @@ describe('the past of a definition that is about to change', () => {
 
   it('of one that is done, is that there were no runs left', () => {
     const firing = { ...schedule().firing, maxRuns: 3 }
-    expect(accountUpTo(schedule({ firing, made: 3, nextAt: null }), 12.5 * MINUTE)).toMatchObject({
+    expect(accountUpTo(schedule({ firing, runCount: 3, nextAt: null }), 12.5 * MINUTE)).toMatchObject({
       ...{ expectedNextAt: null, runs: [] },
       nonRuns: [{ state: 'skipped', reason: 'max_runs', count: 3 }],
     })

@@ -42,7 +42,7 @@ function stillPaused(schedule: Schedule, detail: string, now: number): Plan {
   const untilAt = slots.countableUntil(afterAt, now)
   const nonRuns = pausedRange(slots, { afterAt, untilAt, detail })
   return {
-    ...{ scheduleId, revision, expectedNextAt: nextAt, nextAt, lane: null, runs: [], nonRuns, resumes: false },
+    ...{ scheduleId, revision, expectedNextAt: nextAt, nextAt, group: null, runs: [], nonRuns, resumes: false },
     expectedWatermarkAt: afterAt,
     watermarkAt: Math.max(afterAt, untilAt),
   }

@@ -4,7 +4,7 @@ import { jitterMs } from '../schedule/jitter.ts'
 import type { Schedule, TimingSpec } from '../schedule/schedule.ts'
 import { slotsOf } from '../schedule/slots.ts'
 import { type Audited, type AuditedRange, type AuditedRun, type AuditFacts, audit } from './audit.ts'
-import { type Change, erasOf, timelineOf } from './eras.ts'
+import { type Change, definitionPeriods, timelineOf } from './definition-periods.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -30,9 +30,9 @@ function audited({ timing = minutely, edits = [], runs = [], nonRuns = [], chang
   const named = { workspace: 'default', key: 'sync' }
   const dates = { createdAt: 0, updatedAt: 0, sinceAt: 0, createdBy: 'ana' }
   const schedule = { ...named, ...dates, timing, firing, revision: edits.length + 1 } as Schedule
-  const eras = erasOf(schedule, changes, 0)
+  const periods = definitionPeriods(schedule, changes, 0)
   const span = { afterAt: 0, untilAt: 10 * MINUTE }
-  const facts = { eras, timeline: timelineOf(eras, named), nonRuns, span, watermarkAt: 10 * MINUTE, done: false }
+  const facts = { periods, timeline: timelineOf(periods, named), nonRuns, span, watermarkAt: 10 * MINUTE, done: false }
   return audit({ ...facts, ...change }, runs)
 }
 

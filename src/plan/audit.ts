@@ -2,7 +2,7 @@
 import type { Trigger } from '../run/run.ts'
 import type { RunState } from '../run/state.ts'
 import { allSteps, type Steps } from '../time/steps.ts'
-import type { Eras, Timeline } from './eras.ts'
+import type { DefinitionPeriods, Timeline } from './definition-periods.ts'
 
 /** A run, as far as it answers for an occurrence. */
 export interface AuditedRun {
@@ -21,7 +21,7 @@ export interface AuditedRange {
 }
 
 export interface AuditFacts {
-  readonly eras: Eras
+  readonly periods: DefinitionPeriods
   readonly timeline: Timeline
   /** Those that reach into the span, with all they cover. */
   readonly nonRuns: readonly AuditedRange[]
@@ -68,7 +68,7 @@ const STRIDE = 50
 
 const NAMED = 100
 
-export function* auditing({ eras, timeline, nonRuns, span, watermarkAt, done }: AuditFacts): Steps<Auditor> {
+export function* auditing({ periods, timeline, nonRuns, span, watermarkAt, done }: AuditFacts): Steps<Auditor> {
   const { afterAt } = span
   const untilAt = Math.max(afterAt, Math.min(span.untilAt, watermarkAt))
   const [lost, doubled, unexplained] = [offences(), offences(), offences()]
@@ -84,7 +84,7 @@ export function* auditing({ eras, timeline, nonRuns, span, watermarkAt, done }: 
   /** What is known of a record; one that counts fewer than it spans leaves room for others among its occurrences. */
   function ledgerOf({ fromAt, toAt, count }: AuditedRange): Ledger {
     // Where its beginning lies before what is known, only the part in the span can be judged.
-    const known = eras.complete || fromAt > eras.list[0]!.afterAt
+    const known = periods.complete || fromAt > periods.list[0]!.afterAt
     const room = known ? timeline.countAt(fromAt - 1, toAt) - count : 0
     if (known && (room < 0 || !timeline.isSlot(fromAt) || !timeline.isSlot(toAt))) unexplained.add(fromAt)
     return { fromAt, toAt, room, whole: known && fromAt > afterAt && toAt <= untilAt }

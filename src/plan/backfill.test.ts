@@ -22,7 +22,7 @@ const schedule: Schedule = {
   policy: { retry: { attempts: 3, backoff: 'exponential', baseMs: 1000, maxMs: HOUR }, pauseOnFailure: 2 },
   catchUp: { catchUp: 'latest', windowMs: DAY, limit: 100 },
   firing: { overlap: 'skip', jitter: null, maxRuns: null, concurrencyKey: null },
-  ...{ nextAt: 200 * HOUR, watermarkAt: 199 * HOUR, made: 0 },
+  ...{ nextAt: 200 * HOUR, watermarkAt: 199 * HOUR, runCount: 0 },
 }
 const excluding: Schedule = {
   ...schedule,
@@ -66,7 +66,7 @@ describe('a step of a backfill', () => {
         queue: 'big',
         priority: 7,
         trigger: 'backfill',
-        lane: null,
+        group: null,
         overlap: 'allow',
       },
       ...{ payload: { of: 'schedule' }, schedule: { key: 'sync', revision: 4 }, due: { delayMs: 0 } },

@@ -48,7 +48,7 @@ export interface BackfillRun
   readonly trigger: 'backfill'
   readonly schedule: ScheduleRef
   readonly slot: { readonly scheduledAt: number; readonly slotStartAt: number | null }
-  readonly lane: null
+  readonly group: null
   readonly overlap: 'allow'
   readonly due: { readonly delayMs: number }
   readonly idempotencyKey: null
@@ -141,7 +141,7 @@ function runOf(
     payload: backfill.payload ?? schedule.payload,
     schedule: { id, key, revision },
     slot: { scheduledAt: at, slotStartAt },
-    lane: null,
+    group: null,
     overlap: 'allow',
     due: { delayMs: 0 },
     idempotencyKey: null,

@@ -57,7 +57,7 @@ const MAX_STEPS = 10_000
 function latestBefore(slots: Slots, now: number): number {
   const latest = slots.prevAt(now + 1)
   let at = latest
-  for (let steps = 0; at !== null && steps < MAX_STEPS; steps += slots.lookSteps) {
+  for (let steps = 0; at !== null && steps < MAX_STEPS; steps += slots.scanSteps) {
     if (slots.whyNot(at) === null) return at
     at = slots.prevAt(at)
   }

@@ -1,6 +1,6 @@
 /** Counts the occurrences of a timeline ahead, in small steps, so that asking for a count later is little work; what is counted for is the caller's matter. */
 import type { Steps } from '../time/steps.ts'
-import type { Timeline } from './eras.ts'
+import type { Timeline } from './definition-periods.ts'
 
 interface Span {
   readonly afterAt: number

@@ -29,7 +29,7 @@ const base: DueSchedule = {
   ...{ id: '0190163d-8694-739b-aea5-966c26f8ad90', workspace: 'w', key: 'hostile', revision: 1, timing: secondly },
   catchUp: { catchUp: 'latest', windowMs: 24 * HOUR, limit: 100 },
   firing: { overlap: 'skip', jitter: null, maxRuns: null, concurrencyKey: null },
-  ...{ nextAt: START, watermarkAt: START, made: 0, pausedUntil: null, pauseDetail: '' },
+  ...{ nextAt: START, watermarkAt: START, runCount: 0, pausedUntil: null, pauseDetail: '' },
 }
 
 interface Lived {
@@ -54,7 +54,7 @@ function live(given: DueSchedule, now: number): Lived {
     const pausedUntil = made.resumes ? null : schedule.pausedUntil
     const { watermarkAt, nextAt } = made
     if (nextAt === null || !moved) return { runs, nonRuns, passes, watermarkAt }
-    schedule = { ...schedule, nextAt, watermarkAt, pausedUntil, made: schedule.made + made.runs.length }
+    schedule = { ...schedule, nextAt, watermarkAt, pausedUntil, runCount: schedule.runCount + made.runs.length }
     if (nextAt > now + 1000) return { runs, nonRuns, passes, watermarkAt }
   }
 }

@@ -19,7 +19,7 @@ function schedule(change: Partial<DueSchedule> = {}): DueSchedule {
     nextAt: 10 * MINUTE,
     watermarkAt: 9 * MINUTE,
     firing: { overlap: 'skip', jitter: null, maxRuns: null, concurrencyKey: null },
-    made: 0,
+    runCount: 0,
     pausedUntil: null,
     pauseDetail: '',
     ...change,
@@ -56,7 +56,7 @@ describe('a plan', () => {
           overlap: 'skip',
         },
       ],
-      lane: schedule().id,
+      group: schedule().id,
       nonRuns: [],
       resumes: false,
     })
@@ -198,7 +198,7 @@ describe('a schedule that is paused until an instant', () => {
       expectedWatermarkAt: 9 * MINUTE,
       nextAt: 21 * MINUTE,
       watermarkAt: 20 * MINUTE,
-      lane: null,
+      group: null,
       runs: [],
       nonRuns: [
         {
@@ -299,10 +299,10 @@ describe('occurrences that may not run', () => {
   it('are max_runs once as many runs were made, and the schedule is done', () => {
     const firing = { overlap: 'skip', jitter: null, maxRuns: 7, concurrencyKey: null } as const
     const caught = { catchUp: 'all', windowMs: HOUR, limit: 100 } as const
-    const made = plan(schedule({ firing, made: 5, catchUp: caught }), at(20 * MINUTE))
+    const made = plan(schedule({ firing, runCount: 5, catchUp: caught }), at(20 * MINUTE))
     expect(minutes(made)).toEqual([10, 11])
     expect(made.nonRuns).toMatchObject([{ reason: 'max_runs', fromAt: 12 * MINUTE, toAt: 20 * MINUTE, count: 9 }])
-    expect(plan(schedule({ firing, made: 7, watermarkAt: 20 * MINUTE }), at(21 * MINUTE - 5000)).nextAt).toBeNull()
+    expect(plan(schedule({ firing, runCount: 7, watermarkAt: 20 * MINUTE }), at(21 * MINUTE - 5000)).nextAt).toBeNull()
   })
 
   it('are dst_gap where the clock jumps over them and the schedule asked to skip them', () => {
@@ -370,7 +370,7 @@ describe('jitter', () => {
   })
 })
 
-describe('the lane of a plan', () => {
+describe('the concurrency group of a plan', () => {
   const firing = (overlap: 'skip' | 'allow', concurrencyKey: string | null) => ({
     overlap,
     jitter: null,
@@ -388,8 +388,8 @@ describe('the lane of a plan', () => {
       'default\ncrm',
       'queue',
     ],
-  ] as const)('is %s', (_, policy, lane, overlap) => {
-    expect(plan(schedule({ firing: policy }), at(10 * MINUTE))).toMatchObject({ lane, runs: [{ overlap }] })
+  ] as const)('is %s', (_, policy, group, overlap) => {
+    expect(plan(schedule({ firing: policy }), at(10 * MINUTE))).toMatchObject({ group, runs: [{ overlap }] })
   })
 
   it('lets what was missed wait in line rather than be skipped a second time', () => {

@@ -6,7 +6,7 @@ import { type CatchUpPolicy, type FiringPolicy, seedOf, type TimingSpec } from '
 import { type SearchBudget, searchBudget } from '../schedule/search-budget.ts'
 import { type Slots, slotsOf } from '../schedule/slots.ts'
 import { catchUp } from './catch-up.ts'
-import { laneOf } from './lane.ts'
+import { groupOfSchedule } from './group.ts'
 import { type NonRun, pausedRange } from './non-run.ts'
 import { occurrenceId } from './occurrence.ts'
 
@@ -22,7 +22,7 @@ export interface DueSchedule {
   readonly nextAt: number
   readonly watermarkAt: number
   /** How many runs its occurrences became so far. */
-  readonly made: number
+  readonly runCount: number
   /** Set when the schedule is paused until then; its cursor stands there. */
   readonly pausedUntil: number | null
   /** Who paused it and why, for the record; empty when it is not paused. */
@@ -48,7 +48,7 @@ export interface Plan {
   readonly nextAt: number | null
   readonly watermarkAt: number
   /** In which one run at a time is open; null when its runs may overlap. */
-  readonly lane: string | null
+  readonly group: string | null
   readonly runs: readonly PlannedRun[]
   readonly nonRuns: readonly NonRun[]
   /** Whether the schedule's pause ends with this plan. */
@@ -85,7 +85,7 @@ export function plan(schedule: DueSchedule, window: PlanWindow): Plan {
   // What has no runs left missed none: its occurrences are not for the catch-up policy.
   const done = runsLeft(schedule) <= 0
   const openAt = advance(slots, schedule.watermarkAt)
-  const room = slots.lookSteps > 1 ? searchBudget(MAX_STEPS) : UNBOUNDED
+  const room = slots.scanSteps > 1 ? searchBudget(MAX_STEPS) : UNBOUNDED
   const lead = done ? { nonRuns: [], at: openAt } : leading(slots, openAt, { now: window.now, room })
   const first = lead.at
   const lateAt = window.now - window.graceMs - maxJitterMs(schedule, slots, first)
@@ -104,7 +104,7 @@ export function plan(schedule: DueSchedule, window: PlanWindow): Plan {
     expectedWatermarkAt: schedule.watermarkAt,
     nextAt: walked.nextAt,
     watermarkAt: Math.max(schedule.watermarkAt, walked.runs.at(-1)?.scheduledAt ?? 0, nonRuns.at(-1)?.toAt ?? 0),
-    lane: laneOf(schedule),
+    group: groupOfSchedule(schedule),
     runs: walked.runs,
     nonRuns,
     resumes: false,
@@ -120,7 +120,7 @@ function leading(
   const nonRuns: NonRun[] = []
   let at = firstAt
   while (at !== null && at <= now && nonRuns.length < MAX_NON_RUNS && room.left > 0) {
-    room.left -= slots.lookSteps
+    room.left -= slots.scanSteps
     const why = slots.whyNot(at)
     // Where the stretch goes on, nothing after it is late, and the walk says when to look again.
     if (why === null || why.untilAt > now) break
@@ -149,7 +149,7 @@ function walk(slots: Slots, schedule: DueSchedule, { window, lateAt, fromAt, roo
   const left = runsLeft(schedule)
   let at = fromAt
   while (at !== null && at <= untilAt && runs.length < maxRuns && nonRuns.length < MAX_NON_RUNS && room.left > 0) {
-    room.left -= slots.lookSteps
+    room.left -= slots.scanSteps
     const why = runs.length >= left ? DONE : slots.whyNot(at)
     if (why === null) {
       runs.push(plannedRun(slots, schedule, { at, late: at < lateAt }))
@@ -167,13 +167,13 @@ function walk(slots: Slots, schedule: DueSchedule, { window, lateAt, fromAt, roo
 
 const IDLE = { runs: [], nonRuns: [] } as const
 
-const runsLeft = ({ firing, made }: DueSchedule): number => (firing.maxRuns ?? Number.POSITIVE_INFINITY) - made
+const runsLeft = ({ firing, runCount }: DueSchedule): number => (firing.maxRuns ?? Number.POSITIVE_INFINITY) - runCount
 
 const DONE = { reason: 'max_runs', detail: '', untilAt: Number.POSITIVE_INFINITY } as const
 
 /** Records those of a stretch from `at` on that have passed; answers the last of them. */
 function skip(slots: Slots, why: Skipped, { at, now, nonRuns, room }: Skip): number {
-  room.left -= slots.lookSteps * RECORD_STEPS
+  room.left -= slots.scanSteps * RECORD_STEPS
   const toAt = slots.prevAt(slots.countableUntil(at - 1, Math.min(why.untilAt - 1, now)) + 1) ?? at
   const { reason, detail } = why
   const count = slots.countAt(at - 1, toAt)
@@ -234,7 +234,14 @@ function maxJitterMs({ firing: { jitter } }: DueSchedule, slots: Slots, firstAt:
  */
 function endOfPause(slots: Slots, schedule: DueSchedule, { now, untilAt, pausedUntil }: EndOfPause): Plan {
   const { id: scheduleId, revision, nextAt: expectedNextAt } = schedule
-  const same = { scheduleId, revision, expectedNextAt, expectedWatermarkAt: schedule.watermarkAt, lane: null, runs: [] }
+  const same = {
+    scheduleId,
+    revision,
+    expectedNextAt,
+    expectedWatermarkAt: schedule.watermarkAt,
+    group: null,
+    runs: [],
+  }
   if (now < pausedUntil) {
     const nextAt = pausedUntil + (untilAt - now)
     return { ...same, nextAt, watermarkAt: schedule.watermarkAt, nonRuns: [], resumes: false }

@@ -1,7 +1,7 @@
 /** The checklist behind a verdict about one occurrence: each question with its answer, from stored facts alone; the verdict is `why.ts`. */
 import { segmentAt, timeZone } from '../schedule/time-zone.ts'
 import { offsetText } from '../schedule/wall-text.ts'
-import { elapsedText, instantText, nameOf, utcText, zonesOf } from './instant-words.ts'
+import { elapsedText, instantText, nameOf, utcText, zonesOf } from './instant-text.ts'
 import { meantBy, type WhyFacts } from './why-facts.ts'
 
 export interface WhyCheck {
@@ -20,7 +20,7 @@ export type CheckName =
   | 'pause'
   | 'planned'
   | 'record'
-  | 'lane'
+  | 'group'
   | 'queue'
   | 'claimed'
   | 'attempts'
@@ -45,7 +45,7 @@ export function checksOf(facts: WhyFacts): WhyCheck[] {
           ['pause', pause(facts, slotAt)],
           ['planned', planned(facts, slotAt)],
           ['record', record(facts)],
-          ['lane', lane(facts)],
+          ['group', group(facts)],
           ['queue', queue(facts)],
           ['claimed', claimed(facts)],
           ['attempts', attempts(facts)],
@@ -73,15 +73,18 @@ function occurrence({ schedule, timeline, at }: WhyFacts, slotAt: number | null)
 }
 
 function revision({ timeline }: WhyFacts, slotAt: number): Answer | null {
-  const era = timeline.eraAt(slotAt)
-  return era && yes(`by the definition of revision ${era.revision}, in force since ${utcText(era.at)} by ${era.by}`)
+  const period = timeline.periodAt(slotAt)
+  return (
+    period &&
+    yes(`by the definition of revision ${period.revision}, in force since ${utcText(period.at)} by ${period.by}`)
+  )
 }
 
 const NEAR_MS = 3 * 3_600_000
 
 function clockChange({ timeline, nonRun }: WhyFacts, slotAt: number): Answer | null {
-  const era = timeline.eraAt(slotAt)
-  for (const name of era ? zonesOf(era.definition.timing) : []) {
+  const period = timeline.periodAt(slotAt)
+  for (const name of period ? zonesOf(period.definition.timing) : []) {
     const zone = timeZone(name)
     const segment = segmentAt(zone, slotAt + NEAR_MS)
     const changedAt = zone.at[segment]!
@@ -94,9 +97,9 @@ function clockChange({ timeline, nonRun }: WhyFacts, slotAt: number): Answer | n
 }
 
 function definition({ timeline }: WhyFacts, slotAt: number): Answer | null {
-  const era = timeline.eraAt(slotAt)
-  if (!era) return null
-  const why = timeline.slotsIn(era).whyNot(slotAt)
+  const period = timeline.periodAt(slotAt)
+  if (!period) return null
+  const why = timeline.slotsIn(period).whyNot(slotAt)
   if (!why) return yes('nothing in the definition keeps it from running')
   return no(
     { before_start: 'before its start, ', excluded: 'excluded by ', dst_gap: 'left out by the clocks of ' }[
@@ -105,8 +108,8 @@ function definition({ timeline }: WhyFacts, slotAt: number): Answer | null {
   )
 }
 
-function pause({ eras }: WhyFacts, slotAt: number): Answer {
-  const found = eras.pauses.find(({ fromAt, toAt }) => fromAt <= slotAt && (toAt === null || slotAt < toAt))
+function pause({ periods }: WhyFacts, slotAt: number): Answer {
+  const found = periods.pauses.find(({ fromAt, toAt }) => fromAt <= slotAt && (toAt === null || slotAt < toAt))
   if (!found) return yes('not paused at that time')
   const { by, reason, fromAt, toAt } = found
   const end = toAt === null ? 'still is' : `until ${utcText(toAt)}`
@@ -131,12 +134,12 @@ function record({ nonRun }: WhyFacts): Answer | null {
   return no(`on record as ${state}: ${reason}${detail === '' ? '' : ` (${detail})`}${span}, at ${utcText(recordedAt)}`)
 }
 
-function lane({ run, nonRun, before, schedule }: WhyFacts): Answer | null {
+function group({ run, nonRun, before, schedule }: WhyFacts): Answer | null {
   const behind = before ? `${nameOf(before)}, ${before.state}` : 'others'
   if (nonRun?.reason === 'overlap') return no(`came due behind ${behind}; overlap is '${schedule.firing.overlap}'`)
-  if (!run || run.lane === null) return null
-  if (run.state === 'pending' && run.gate !== 'open') return no(`waits behind ${behind}`)
-  return yes('its lane was free')
+  if (!run || run.group === null) return null
+  if (run.state === 'pending' && run.readiness !== 'ready') return no(`waits behind ${behind}`)
+  return yes('its concurrency group was free')
 }
 
 function queue({ run, queue: row, workers }: WhyFacts): Answer | null {
@@ -165,4 +168,4 @@ function attempts({ run, journal }: WhyFacts): Answer | null {
 }
 
 const backfill = ({ backfill: run }: WhyFacts): Answer | null =>
-  run && { ok: run.state === 'succeeded' ? true : null, text: `made good by ${nameOf(run)}, ${run.state}` }
+  run && { ok: run.state === 'succeeded' ? true : null, text: `run afterwards by ${nameOf(run)}, ${run.state}` }

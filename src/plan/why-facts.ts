@@ -2,7 +2,7 @@
 import type { Run } from '../run/run.ts'
 import type { RunState } from '../run/state.ts'
 import type { Schedule } from '../schedule/schedule.ts'
-import type { Eras, Timeline } from './eras.ts'
+import type { DefinitionPeriods, Timeline } from './definition-periods.ts'
 import type { NonRun } from './non-run.ts'
 
 export type WhyVerdict =
@@ -24,7 +24,7 @@ export type WhyVerdict =
 
 export interface WhyFacts {
   readonly schedule: Schedule
-  readonly eras: Eras
+  readonly periods: DefinitionPeriods
   readonly timeline: Timeline
   /** The instant that was asked about. */
   readonly at: number
@@ -40,7 +40,7 @@ export interface WhyFacts {
   readonly nonRun:
     | (Pick<NonRun, 'state' | 'reason' | 'detail' | 'count' | 'fromAt' | 'toAt'> & { recordedAt: number })
     | null
-  /** The run that was, or is, before it in its lane. */
+  /** The run that was, or is, before it in its group. */
   readonly before: Run | null
   readonly queue: {
     readonly pause: { readonly by: string; readonly reason: string; readonly at: number } | null

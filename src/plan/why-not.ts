@@ -1,5 +1,5 @@
 /** Says why an occurrence became no run, from its record; what else may have become of one is `why.ts`. */
-import { elapsedText, nameOf } from './instant-words.ts'
+import { elapsedText, nameOf } from './instant-text.ts'
 import type { NonRun } from './non-run.ts'
 import type { Fate, WhyFacts } from './why-facts.ts'
 
@@ -32,7 +32,7 @@ function becauseOf(reason: NonRun['reason'], { detail, before, schedule }: Becau
     case 'paused':
       return `the schedule was paused ${detail}`.trimEnd()
     case 'overlap': {
-      if (!before) return `run ${detail} of its lane was unfinished when it came due`
+      if (!before) return `run ${detail} of its concurrency group was unfinished when it came due`
       const where = before.workerId === null ? '' : ` on ${before.workerId}`
       const worked = before.startedAt === null ? '' : `, started ${new Date(before.startedAt).toISOString()}${where},`
       return `${nameOf(before)}${worked} was unfinished when it came due, and overlap is '${schedule.firing.overlap}'`

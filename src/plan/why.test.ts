@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Run } from '../run/run.ts'
 import type { Schedule, TimingSpec } from '../schedule/schedule.ts'
-import { type Change, erasOf, timelineOf } from './eras.ts'
+import { type Change, definitionPeriods, timelineOf } from './definition-periods.ts'
 import { fateOf } from './why.ts'
 import { checksOf } from './why-checks.ts'
 import type { WhyFacts } from './why-facts.ts'
@@ -15,7 +15,7 @@ const [ID, OTHER] = ['0190163d-8694-739b-aea5-966c26f8ad90', '0190163d-0000-739b
 const run = (change: Partial<Run> = {}): Run =>
   ({
     ...{ id: ID, queue: 'mail', state: 'succeeded', trigger: 'schedule', scheduledAt: SLOT, dueAt: SLOT },
-    ...{ lane: 'lane', gate: 'open', createdAt: SLOT - 10_000, attempt: 1, fence: 1, workerId: 'w3' },
+    ...{ group: 'lane', readiness: 'ready', createdAt: SLOT - 10_000, attempt: 1, fence: 1, workerId: 'w3' },
     ...{ startedAt: SLOT + 41, finishedAt: SLOT + 900, error: null, policy: { retry: { attempts: 3 } } },
     ...change,
   }) as Run
@@ -24,16 +24,25 @@ type Given = Partial<WhyFacts> & { readonly with?: Partial<Schedule>; readonly c
 
 function factsOf({ with: change = {}, changes = [], ...given }: Given): WhyFacts {
   const schedule = {
-    ...{ id: 'id', workspace: 'default', key: 'nightly', queue: 'mail', timing: berlin, firing, revision: 1, made: 0 },
+    ...{
+      id: 'id',
+      workspace: 'default',
+      key: 'nightly',
+      queue: 'mail',
+      timing: berlin,
+      firing,
+      revision: 1,
+      runCount: 0,
+    },
     ...{ createdAt: SLOT - 240 * HOUR, createdBy: 'ana', sinceAt: SLOT - 240 * HOUR, updatedAt: 0, updatedBy: 'ana' },
     ...{ catchUp: { catchUp: 'latest', windowMs: 24 * HOUR, limit: 100 }, pause: null, quarantine: null },
     ...{ nextAt: SLOT + 24 * HOUR, watermarkAt: SLOT },
     ...change,
   } as Schedule
-  const eras = erasOf(schedule, changes, 0)
+  const periods = definitionPeriods(schedule, changes, 0)
   const worker = { id: 'w3', roles: ['scheduler', 'worker'], queues: { mail: 2 } }
   return {
-    ...{ schedule, eras, timeline: timelineOf(eras, schedule), at: SLOT, now: SLOT + HOUR, forgottenAt: 0 },
+    ...{ schedule, periods, timeline: timelineOf(periods, schedule), at: SLOT, now: SLOT + HOUR, forgottenAt: 0 },
     ...{
       run: null,
       deleted: null,
@@ -90,7 +99,7 @@ describe('an occurrence', () => {
     ],
     [
       'that waits behind another',
-      { run: run({ ...waiting, gate: 'waiting' }), before: run({ id: OTHER, state: 'running' }) },
+      { run: run({ ...waiting, readiness: 'blocked' }), before: run({ id: OTHER, state: 'running' }) },
       ...(['waiting overlap', /^It waits behind run 0190163d-0000\S+, which is running/] as const),
     ],
     [
@@ -165,7 +174,7 @@ describe('an occurrence', () => {
       ...(['skipped paused', /^It was skipped/] as const),
     ],
     [
-      'that a backfill made good',
+      'that a backfill run afterwards',
       { nonRun: nonRun({ state: 'missed', reason: 'policy' }), backfill: run({ id: OTHER, trigger: 'backfill' }) },
       ...(['missed policy', /A backfill made it good: run 0190163d-0000\S+ succeeded\.$/] as const),
     ],
@@ -190,7 +199,7 @@ describe('an occurrence', () => {
     ['behind the planner', { with: { watermarkAt: 0 } }, 'not_planned_yet', /has not come that far/],
     [
       'after all runs were made',
-      { with: { watermarkAt: 0, nextAt: null, made: 3, firing: { ...firing, maxRuns: 3 } } },
+      { with: { watermarkAt: 0, nextAt: null, runCount: 3, firing: { ...firing, maxRuns: 3 } } },
       ...(['skipped max_runs', /all 3 runs were made/] as const),
     ],
     ['of long ago', { forgottenAt: SLOT + 1 }, 'forgotten', /longer ago than records are kept/],
@@ -231,7 +240,7 @@ describe('the checklist', () => {
     const checks = checksOf(factsOf({ run: run({ attempt: 2 }), journal }))
     expect(checks.map(({ name, ok }) => `${name} ${ok}`)).toEqual([
       ...['existed true', 'occurrence true', 'revision true', 'definition true', 'pause true', 'planned true'],
-      ...['lane true', 'claimed true', 'attempts true'],
+      ...['concurrency group true', 'claimed true', 'attempts true'],
     ])
     expect(checks.at(-1)!.text).toBe(
       '2 of 3, succeeded; retry at 2026-11-14T01:30:00.500Z, ended at 2026-11-14T01:30:00.900Z',

@@ -1,7 +1,7 @@
 /** Decides, purely, what became of one occurrence and why, in one sentence; the facts are gathered by `scheduler/why.ts`, the checklist beside it is `why-checks.ts`. */
 import type { Run } from '../run/run.ts'
 import type { RunState } from '../run/state.ts'
-import { elapsedText, instantText, nameOf } from './instant-words.ts'
+import { elapsedText, instantText, nameOf } from './instant-text.ts'
 import { type DeletedRun, type Fate, meantBy, type WhyFacts, type WhyVerdict } from './why-facts.ts'
 import { fateOfNonRun, HINTS } from './why-not.ts'
 
@@ -18,10 +18,10 @@ export function fateOf(facts: WhyFacts): Fate {
   return { verdict: 'not_due', reason: reasonNotDue(facts), sentence, hint: null }
 }
 
-function reasonNotDue({ schedule, eras, timeline, at }: WhyFacts): string | null {
+function reasonNotDue({ schedule, periods, timeline, at }: WhyFacts): string | null {
   if (at <= schedule.sinceAt) return 'before_creation'
-  if (at <= eras.list[0]!.afterAt) return 'forgotten'
-  const endAt = timeline.eraAt(at)?.definition.timing.endAt
+  if (at <= periods.list[0]!.afterAt) return 'forgotten'
+  const endAt = timeline.periodAt(at)?.definition.timing.endAt
   return endAt !== undefined && at > endAt ? 'after_end' : null
 }
 
@@ -65,7 +65,7 @@ function fateOfRun(facts: WhyFacts, run: Run): Fate {
   switch (state) {
     case 'succeeded': {
       const late = startedAt === null ? '' : `, started ${elapsedText(startedAt - dueAt)} after it was due`
-      const caught = run.trigger === 'catch_up' ? 'It was made good after an outage' : 'It ran'
+      const caught = run.trigger === 'catch_up' ? 'It was run afterwards after an outage' : 'It ran'
       return told('ran', `${caught}: ${name} succeeded at ${attempts}${late}.`)
     }
     case 'running': {
@@ -110,11 +110,11 @@ function fateOfWaiting({ now, before, queue, workers, schedule }: WhyFacts, run:
     const fate = told(jittered ? 'jitter' : 'planned', `It is planned: ${name} is due at ${dueText}.`)
     return { ...fate, verdict: jittered && run.scheduledAt! <= now ? 'waiting' : 'future' }
   }
-  if (run.gate !== 'open') {
-    const whom = before ? `${nameOf(before)}, which is ${before.state}` : 'others of its lane'
+  if (run.readiness !== 'ready') {
+    const whom = before ? `${nameOf(before)}, which is ${before.state}` : 'others of its concurrency group'
     return told(
       'overlap',
-      `It waits behind ${whom}: runs of this lane go one after another.`,
+      `It waits behind ${whom}: runs of this concurrency group go one after another.`,
       'set a timeout, or another overlap',
     )
   }
@@ -136,8 +136,8 @@ function fateOfWaiting({ now, before, queue, workers, schedule }: WhyFacts, run:
   return told('queued', `It has waited for a free worker of queue "${run.queue}" for ${since}: ${name}.`, hint)
 }
 
-function fateOfNothing({ schedule, eras, timeline, now, forgottenAt, workers }: WhyFacts, slotAt: number): Fate {
-  const { pause, quarantine, watermarkAt, firing, made, nextAt } = schedule
+function fateOfNothing({ schedule, periods, timeline, now, forgottenAt, workers }: WhyFacts, slotAt: number): Fate {
+  const { pause, quarantine, watermarkAt, firing, runCount, nextAt } = schedule
   const told = (verdict: WhyVerdict, reason: string | null, sentence: string): Fate => ({
     verdict,
     reason,
@@ -145,7 +145,7 @@ function fateOfNothing({ schedule, eras, timeline, now, forgottenAt, workers }: 
     hint: null,
   })
   if (slotAt <= watermarkAt) {
-    if (slotAt < Math.max(forgottenAt, eras.list[0]!.afterAt)) {
+    if (slotAt < Math.max(forgottenAt, periods.list[0]!.afterAt)) {
       return told('forgotten', null, 'It is longer ago than records are kept, and so nobody knows any more.')
     }
     return {
@@ -153,15 +153,15 @@ function fateOfNothing({ schedule, eras, timeline, now, forgottenAt, workers }: 
       hint: 'call app.audit() and tell us what it says',
     }
   }
-  if (firing.maxRuns !== null && made >= firing.maxRuns && nextAt === null) {
+  if (firing.maxRuns !== null && runCount >= firing.maxRuns && nextAt === null) {
     return {
       ...told('skipped', 'max_runs', `It does not run: all ${firing.maxRuns} runs were made.`),
       hint: HINTS.max_runs!,
     }
   }
   const verdict = slotAt > now ? 'future' : 'not_planned_yet'
-  const era = timeline.eraAt(slotAt)
-  const why = era ? timeline.slotsIn(era).whyNot(slotAt) : null
+  const period = timeline.periodAt(slotAt)
+  const why = period ? timeline.slotsIn(period).whyNot(slotAt) : null
   // Recorded when the last of its kind has passed; the definition says it already.
   if (why) return told(verdict, why.reason, `It does not run: ${why.reason.replaceAll('_', ' ')} (${why.detail}).`)
   if (pause) {

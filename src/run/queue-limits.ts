@@ -1,19 +1,19 @@
-/** Decides, purely, how many runs of a queue may be granted now under its limits; which ones they are is decided by the claim. */
+/** Decides, purely, how many runs of a queue may be claimed now under its limits; which ones they are is decided by the claim. */
 
 export interface QueueLimits {
   /** Runs that may be worked on at once in all processes together. */
   readonly globalConcurrency?: number
   /** The same for each workspace. */
   readonly perWorkspace?: number
-  /** At most `count` grants in any stretch of `perMs`. */
+  /** At most `count` claims in any stretch of `perMs`. */
   readonly rateLimit?: { readonly count: number; readonly perMs: number }
 }
 
-/** Grants of the recent past: how many, and up to which instant they are counted as one. Oldest first. */
+/** Claims of the recent past: how many, and up to which instant they are counted as one. Oldest first. */
 export type RateLog = readonly (readonly [at: number, count: number])[]
 
 export interface Allowance {
-  /** How many may be granted now. */
+  /** How many may be claimed now. */
   readonly limit: number
   /** When the rate limit allows more; null when it is not in the way. */
   readonly againAt: number | null
@@ -25,7 +25,7 @@ const STEPS = 50
 export const isLimited = ({ globalConcurrency, perWorkspace, rateLimit }: QueueLimits): boolean =>
   globalConcurrency !== undefined || perWorkspace !== undefined || rateLimit !== undefined
 
-/** `running` is what is granted in the queue and not settled. */
+/** `running` is what is claimed in the queue and not settled. */
 export function allowance(
   limits: QueueLimits,
   { wanted, running, log, now }: { wanted: number; running: number; log: RateLog; now: number },
@@ -43,7 +43,7 @@ export function allowance(
   return { limit: Math.max(0, limit), againAt }
 }
 
-/** The log after `granted` more at `now`, without what no longer counts. */
+/** The log after `claimed` more at `now`, without what no longer counts. */
 export function spend(
   log: RateLog,
   { rateLimit }: QueueLimits,

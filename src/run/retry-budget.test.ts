@@ -3,7 +3,7 @@ import { freshBudget, type RetryBudget, spendRetry } from './retry-budget.ts'
 import type { Verdict } from './settle.ts'
 
 const done: Verdict = { kind: 'final', state: 'succeeded', result: null }
-const again: Verdict = { kind: 'again', delayMs: 100, reason: 'retry', counts: true, error: null }
+const again: Verdict = { kind: 'retry', delayMs: 100, reason: 'retry', counts: true, error: null }
 
 /** Letters: `s` succeeded, `r` wants a retry, a number lets so many seconds pass. Answers what became of the retries. */
 function play(share: number, steps: readonly (string | number)[]): string {
@@ -18,7 +18,7 @@ function play(share: number, steps: readonly (string | number)[]): string {
     for (const letter of step) {
       const ended = spendRetry(budget, { share, verdict: letter === 's' ? done : again, now })
       budget = ended.budget
-      if (ended.verdict.kind === 'again') answer += ended.verdict.delayMs === 100 ? 'now ' : 'later '
+      if (ended.verdict.kind === 'retry') answer += ended.verdict.delayMs === 100 ? 'now ' : 'later '
     }
   }
   return answer.trim().replace(/(now|later)( \1)*/g, (run, word) => `${run.split(' ').length} ${word}`)

@@ -35,7 +35,7 @@ export function spendRetry(
 ): { budget: RetryBudget; verdict: Verdict } {
   const faded = fade(budget, now)
   const spent = { ...faded, attempts: faded.attempts + 1 }
-  if (verdict.kind !== 'again' || !verdict.counts) return { budget: spent, verdict }
+  if (verdict.kind !== 'retry' || !verdict.counts) return { budget: spent, verdict }
   if (spent.retries + 1 <= share * spent.attempts) return { budget: { ...spent, retries: spent.retries + 1 }, verdict }
   if (spent.reserve >= 1) return { budget: { ...spent, reserve: spent.reserve - 1 }, verdict }
   return { budget: spent, verdict: { ...verdict, delayMs: verdict.delayMs + PUT_OFF_MS } }

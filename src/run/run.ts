@@ -3,11 +3,11 @@ import type { Json } from '../json.ts'
 import type { RetryPolicy } from './retry.ts'
 import type { RunState } from './state.ts'
 
-/** What becomes of a run whose lane is still busy when it comes due. */
+/** What becomes of a run whose group is still busy when it comes due. */
 export type Overlap = 'skip' | 'queue' | 'queue_one' | 'cancel_previous' | 'allow'
 
 /** Whether a run may be claimed: `closed` has not been decided about, `waiting` was, and waits for those before it. */
-export type Gate = 'open' | 'closed' | 'waiting'
+export type Readiness = 'ready' | 'undecided' | 'blocked'
 
 /** Why the run exists. */
 export type Trigger = 'schedule' | 'catch_up' | 'backfill' | 'enqueue' | 'manual'
@@ -61,17 +61,17 @@ export interface Run {
   readonly slotStartAt: number | null
   readonly dueAt: number
   /** In which one run at a time is open; null when it may run beside any other. */
-  readonly lane: string | null
-  /** What it does when its lane is busy; `allow` when it has none. */
+  readonly group: string | null
+  /** What it does when its group is busy; `allow` when it has none. */
   readonly overlap: Overlap
-  /** `open` may be claimed; the others wait behind the open one of their lane. */
-  readonly gate: Gate
+  /** `open` may be claimed; the others wait behind the open one of their group. */
+  readonly readiness: Readiness
   readonly createdAt: number
   readonly payload: Json
   readonly policy: RunPolicy
-  /** How many times it was granted to a worker. */
+  /** How many times it was claimed to a worker. */
   readonly attempt: number
-  /** Grows with every grant; a worker's write counts only with the current one. */
+  /** Grows with every claim; a worker's write counts only with the current one. */
   readonly fence: number
   /**
    * Random for every claim, and null while nobody has claimed the run. After a failover that lost a claim, two workers may hold the

@@ -12,7 +12,7 @@ const run = (attempt: number, cancelRequested = false): Attempted => ({
 
 const CANCELLED: Verdict = { kind: 'final', state: 'cancelled' }
 const FAILED: Verdict = { kind: 'final', state: 'failed', error }
-const again = (reason: string, delayMs: number, rest: object): object => ({ kind: 'again', reason, delayMs, ...rest })
+const again = (reason: string, delayMs: number, rest: object): object => ({ kind: 'retry', reason, delayMs, ...rest })
 
 interface Row {
   readonly outcome: Outcome
@@ -135,7 +135,7 @@ describe('the verdict on an attempt', () => {
       const once = { ...run(attempt), policy: { ...policy, delivery: 'at_most_once' } } as const
       expect(settle(once, { kind: 'not_begun' }, 0.5)).toEqual(RETURNED)
     }
-    expect(RETURNED).toMatchObject({ kind: 'again', counts: false, keepsDue: true })
+    expect(RETURNED).toMatchObject({ kind: 'retry', counts: false, keepsDue: true })
     expect(settle(run(1, true), { kind: 'not_begun' }, 0.5)).toEqual(CANCELLED)
   })
 
@@ -200,7 +200,7 @@ describe('a run that may happen at most once', () => {
     [
       'was not begun, since its job is unknown',
       { kind: 'released', delayMs: 5, why: 'unknown_job' },
-      { kind: 'again' },
+      { kind: 'retry' },
     ],
   ] as const)('that %s is never begun a second time', (_, outcome, verdict) => {
     expect(settle(run, outcome, 0.5)).toMatchObject(verdict)

@@ -27,7 +27,7 @@ export type Outcome =
 /** How an attempt ended for its worker: by an outcome, or by `HandOver`, where nothing is settled yet. */
 export type Ended = Outcome | { readonly kind: 'handed_over'; readonly waitMs: number }
 
-export type AgainReason = 'retry' | 'lost' | 'timed_out' | 'postponed' | 'released' | 'unknown_job'
+export type RetryReason = 'retry' | 'lost' | 'timed_out' | 'postponed' | 'released' | 'unknown_job'
 
 export type Verdict =
   | { readonly kind: 'final'; readonly state: 'succeeded'; readonly result: Json }
@@ -41,12 +41,12 @@ export type Verdict =
   /** `result`: what the handler returned although it was told to stop. */
   | { readonly kind: 'final'; readonly state: 'cancelled'; readonly result?: Json }
   | {
-      readonly kind: 'again'
+      readonly kind: 'retry'
       readonly delayMs: number
       /** The run is due when it was before, and keeps its place in the queue; `delayMs` is 0 then. */
       readonly keepsDue?: true
-      readonly reason: AgainReason
-      /** Whether the grant just ended counts against the attempts allowed. */
+      readonly reason: RetryReason
+      /** Whether the claim just ended counts against the attempts allowed. */
       readonly counts: boolean
       readonly error: RunError | null
     }
@@ -77,7 +77,7 @@ export const MAX_UNCOUNTED = 10
 
 /** Back to its place in the queue, as if nobody had claimed it. */
 export const RETURNED: Verdict = {
-  kind: 'again',
+  kind: 'retry',
   delayMs: 0,
   keepsDue: true,
   reason: 'released',
@@ -102,11 +102,11 @@ export function settle(run: Attempted, outcome: Outcome, roll: number): Verdict 
       return { kind: 'final', state: 'cancelled' }
     case 'postponed':
       if (run.cancelRequested) return { kind: 'final', state: 'cancelled' }
-      return { kind: 'again', delayMs: outcome.delayMs, reason: 'postponed', counts: false, error: null }
+      return { kind: 'retry', delayMs: outcome.delayMs, reason: 'postponed', counts: false, error: null }
     case 'released': {
       if (run.cancelRequested) return { kind: 'final', state: 'cancelled' }
       const reason = outcome.why === 'unknown_job' ? 'unknown_job' : 'released'
-      return { kind: 'again', delayMs: outcome.delayMs, reason, counts: false, error: null }
+      return { kind: 'retry', delayMs: outcome.delayMs, reason, counts: false, error: null }
     }
     case 'interrupted':
       return interrupted(run, outcome, roll)
@@ -133,7 +133,7 @@ function settleOnce(run: Attempted, outcome: Exclude<Outcome, { kind: 'not_begun
     case 'released':
       // A job that this worker does not know was not begun.
       if (outcome.why === 'unknown_job' && !run.cancelRequested) {
-        return { kind: 'again', delayMs: outcome.delayMs, reason: 'unknown_job', counts: false, error: null }
+        return { kind: 'retry', delayMs: outcome.delayMs, reason: 'unknown_job', counts: false, error: null }
       }
       return failOnce(run, ABANDONED)
     case 'postponed':
@@ -165,11 +165,11 @@ function interrupted(run: Attempted, outcome: Extract<Outcome, { kind: 'interrup
   const isSuspect = !isByAnother && run.fence - run.attempt >= MAX_UNCOUNTED
   if (isSuspect) return retryOrFail(run, error, { reason: 'lost', roll })
   if (run.cancelRequested) return { kind: 'final', state: 'cancelled' }
-  return { kind: 'again', delayMs: 0, reason: 'released', counts: false, error }
+  return { kind: 'retry', delayMs: 0, reason: 'released', counts: false, error }
 }
 
 interface How {
-  readonly reason: AgainReason
+  readonly reason: RetryReason
   readonly roll: number
   readonly delayMs?: number | undefined
 }
@@ -178,5 +178,5 @@ function retryOrFail(run: Attempted, error: RunError, { reason, roll, delayMs }:
   if (run.cancelRequested) return { kind: 'final', state: 'cancelled' }
   const retry = run.policy.retry
   if (run.attempt >= retry.attempts) return { kind: 'final', state: 'failed', error }
-  return { kind: 'again', delayMs: delayMs ?? retryDelayMs(retry, run.attempt, roll), reason, counts: true, error }
+  return { kind: 'retry', delayMs: delayMs ?? retryDelayMs(retry, run.attempt, roll), reason, counts: true, error }
 }

@@ -105,7 +105,7 @@ describe('a dispatch', () => {
     expect(sent).toEqual(rows.map(({ key }) => key))
   })
 
-  it('has no more requests under way than it may, and keeps that many under way', async () => {
+  it('has no more requests in flight than it may, and keeps that many in flight', async () => {
     const { index } = due(10)
     const waiting: (() => void)[] = []
     let most = 0

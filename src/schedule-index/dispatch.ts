@@ -61,8 +61,8 @@ export async function dispatchDue(options: DispatchOptions): Promise<Dispatch[]>
   const rows = limit === undefined ? await index.claimDue(now) : await index.claimDue(now, limit)
   const dispatches: Dispatch[] = []
   const failures: unknown[] = []
-  const waiting = rows.values() // shared: each lane takes the next row as soon as it is free
-  const lane = async (): Promise<void> => {
+  const waiting = rows.values() // shared: each group takes the next row as soon as it is free
+  const dispatchNext = async (): Promise<void> => {
     for (const row of waiting) {
       const dispatch = await post(row)
       dispatches.push(dispatch)
@@ -73,7 +73,7 @@ export async function dispatchDue(options: DispatchOptions): Promise<Dispatch[]>
       }
     }
   }
-  await Promise.all(Array.from({ length: Math.min(concurrency, rows.length) }, lane))
+  await Promise.all(Array.from({ length: Math.min(concurrency, rows.length) }, dispatchNext))
   if (failures.length > 1) throw new AggregateError(failures, `onDispatch failed for ${failures.length} rows`)
   if (failures.length === 1) throw failures[0]
   return dispatches

@@ -66,5 +66,5 @@ export function fromPgPool(pool: PgPool): PostgresExecutor {
   }
 }
 
-/** The statement under way fails as well, and that failure is the one that is told. */
+/** The statement in flight fails as well, and that failure is the one that is told. */
 const unheard = (): void => {}

@@ -12,7 +12,7 @@ const UPSERT = `
 
 const REMOVE = 'delete from schedule_index where user_id = $1 and key = $2'
 
-// Ordered by the indexed column alone: a herd due at one instant is then read from the index and never sorted.
+// Ordered by the indexed column alone: a spike due at one instant is then read from the index and never sorted.
 const DUE = `
   select user_id, key, cron, timezone, next_fire_at from schedule_index
   where next_fire_at <= $1

@@ -59,7 +59,7 @@ export function createSQLiteScheduleIndex(db: SqliteDatabase, options: ScheduleI
     },
     async claimDue(now, limit = DEFAULT_LIMIT) {
       return await run(() => {
-        const claim = startClaim(now, limit) // anew for each try, for a try that failed has judged rows in vain
+        const claim = startClaim(now, limit) // again for each try, for a try that failed has judged rows in vain
         if (claim.wanted > 0) immediately(db, () => takeAll(claim))
         return claim
       }).then((claim) => claim.finish(options))

@@ -113,7 +113,7 @@ export interface Schedule extends ScheduleDefinition {
   /** Every occurrence up to here is accounted for; only a retraction inside the same transaction moves it back. */
   readonly watermarkAt: number
   /** How many runs its occurrences became. */
-  readonly made: number
+  readonly runCount: number
 }
 
 /** The occurrences that a rule names, bounds left aside. `seed` spreads `H`; the eight-year rule was applied when it was accepted. */

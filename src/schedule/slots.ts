@@ -22,7 +22,7 @@ export interface Sought {
 
 export interface Slots extends Pick<Timing, 'nextAt' | 'prevAt' | 'countAt' | 'expression'> {
   /** How many steps of a budget it takes to look at one occurrence. */
-  readonly lookSteps: number
+  readonly scanSteps: number
   whyNot(at: number): WhyNot | null
   /** Searches for the first occurrence strictly after `after` that nothing in the definition keeps from running. */
   seek(after: number, budget: SearchBudget): Sought
@@ -39,7 +39,7 @@ export const slotsOf = (spec: TimingSpec, seed: string): Slots => new SpecSlots(
 
 /** A class, since one is made for each schedule in each pass of the planner: a closure for each verb costs a quarter of a plan. */
 class SpecSlots implements Slots {
-  readonly lookSteps: number
+  readonly scanSteps: number
   readonly #spec: TimingSpec
   readonly #exact: Timing
   /** What a clock change leaves out is an occurrence all the same, of which it must be said that it was left out. */
@@ -52,7 +52,7 @@ class SpecSlots implements Slots {
     this.#exact = timingOf(spec, seed)
     this.#nominal = skipsGaps(spec) ? timingOf(withGaps(spec), seed) : this.#exact
     this.#lastAt = spec.endAt ?? Number.POSITIVE_INFINITY
-    this.lookSteps = rulesIn(spec) + (spec.exclude?.length ?? 0) / ASKED_PER_STEP
+    this.scanSteps = rulesIn(spec) + (spec.exclude?.length ?? 0) / ASKED_PER_STEP
   }
 
   get expression(): string {
@@ -100,7 +100,7 @@ class SpecSlots implements Slots {
     const rules = rulesIn(this.#spec)
     let isFirst = true
     for (let at = this.nextAt(after); at !== null; isFirst = false) {
-      budget.left -= isFirst ? this.lookSteps : rules
+      budget.left -= isFirst ? this.scanSteps : rules
       // What is left out mostly begins a stretch of it: from the second look on, the merged exclusions are asked.
       const freeAt = isFirst || !exclude ? at : this.#merged(exclude).freeFrom(at, this.#lastAt, budget)
       const why = freeAt === at ? this.whyNot(at) : null

@@ -4,7 +4,7 @@ import type { Executor } from '../store/contract/executor.ts'
 import type { Enqueued, NewRun } from '../store/contract/runs.ts'
 import type { Core } from './core.ts'
 import { bytesOf } from './payload-bytes.ts'
-import type { Draw } from './quota-gate.ts'
+import type { Draw } from './quota-check.ts'
 
 type Gated = Pick<Core, 'quotas' | 'store'>
 
@@ -24,7 +24,7 @@ export function addRuns({ quotas, store }: Gated, runs: readonly NewRun[], tx?: 
 const AT_ONCE = 50
 
 /** Answers the ids that were moved. */
-export function redriveRuns({ quotas, store }: Gated, ids: readonly string[], by: string): Promise<string[]> {
+export function retryRuns({ quotas, store }: Gated, ids: readonly string[], by: string): Promise<string[]> {
   const draws = async (): Promise<Draw[]> => {
     const { history } = await store()
     const failed: Run[] = []
@@ -36,7 +36,7 @@ export function redriveRuns({ quotas, store }: Gated, ids: readonly string[], by
       ...{ workspace, pendingRuns: some.length, queues: some.map(({ queue }) => queue) },
     }))
   }
-  return quotas.within(draws, async () => (await store()).runs.redrive(ids, by))
+  return quotas.within(draws, async () => (await store()).runs.retry(ids, by))
 }
 
 function byWorkspace<Item extends { readonly workspace: string }>(items: readonly Item[]): Map<string, Item[]> {

@@ -64,8 +64,8 @@ describe('the attempts of a run', () => {
     [
       'was brought back and waits',
       run({ state: 'pending', attempt: 0, startedAt: null, finishedAt: null }),
-      [entry('redriven', 30)],
-      ['redriven 30'],
+      [entry('retried', 30)],
+      ['retried 30'],
     ],
   ] as const)('that %s', (_, of, journal, expected) => {
     expect(shown(of, [...journal])).toEqual(expected)

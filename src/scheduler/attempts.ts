@@ -1,7 +1,7 @@
 /** Decides, purely, what is listed of a run's attempts: the journal has those that another followed, and the row has the last, so that a run that succeeds at once writes no entry. */
 import type { Json } from '../json.ts'
 import type { Run } from '../run/run.ts'
-import type { AgainReason } from '../run/settle.ts'
+import type { RetryReason } from '../run/settle.ts'
 import type { JournalEntry } from '../store/contract/history.ts'
 
 export interface AttemptEntry extends Omit<JournalEntry, 'kind'> {
@@ -10,7 +10,7 @@ export interface AttemptEntry extends Omit<JournalEntry, 'kind'> {
 }
 
 /** The entries of attempts that ended, and that another attempt followed or may follow. */
-const ENDED: ReadonlySet<string> = new Set<AgainReason>([
+const ENDED: ReadonlySet<string> = new Set<RetryReason>([
   'retry',
   'lost',
   'timed_out',

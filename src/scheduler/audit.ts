@@ -138,8 +138,8 @@ const MARGIN_MS = 60_000
 
 function readSpan({ settings }: Core, options: AuditOptions, now: number): AuditSpan {
   const { historyMs, journalMs } = settings.retention
-  const keptMs = Math.min(historyMs, journalMs)
-  const oldestAt = now - keptMs + Math.min(settings.lookaheadMs + MARGIN_MS, keptMs / 2)
+  const retentionMs = Math.min(historyMs, journalMs)
+  const oldestAt = now - retentionMs + Math.min(settings.lookaheadMs + MARGIN_MS, retentionMs / 2)
   const untilAt = options.to === undefined ? now : readInstantOption(options.to, 'to')
   const afterAt =
     options.from === undefined
@@ -149,7 +149,7 @@ function readSpan({ settings }: Core, options: AuditOptions, now: number): Audit
   if (afterAt < oldestAt) {
     const [from, oldest] = [afterAt, oldestAt].map((at) => new Date(Math.ceil(at)).toISOString())
     throw refused(
-      `from is ${from}, and what happened then may be forgotten: records are kept for ${formatDuration(keptMs)}`,
+      `from is ${from}, and what happened then may be forgotten: records are kept for ${formatDuration(retentionMs)}`,
       `audit from ${oldest} on, or keep more with retention.history and retention.journal`,
     )
   }

@@ -61,7 +61,7 @@ export async function startBackfill(
   const now = await store.now()
   await inSteps(refusingSpan(schedule, { fromAt, toAt, now }))
   const payload = options.payload === undefined ? null : await payloadOf(core, schedule, options.payload)
-  // What nobody has planned yet would otherwise be made good now, and caught up with later.
+  // What nobody has planned yet would otherwise be run afterwards now, and caught up with later.
   const pending = dryRun ? (accountUpTo(schedule, now)?.runs ?? []) : []
   if (!dryRun) await settlePast(store, schedule, { now })
   const taken = await takenBy(store, schedule.id, { afterAt: fromAt - 1, untilAt: toAt })

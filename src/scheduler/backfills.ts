@@ -7,7 +7,7 @@ import { dateOf } from '../schedule/instant.ts'
 import { scheduleName } from '../schedule-definition.ts'
 import type { Backfill, BackfillFilter } from '../store/contract/backfills.ts'
 import type { Store } from '../store/contract/store.ts'
-import { nextTurn } from '../time/in-steps.ts'
+import { yieldToEventLoop } from '../time/in-steps.ts'
 import { type By, readBy } from './actor.ts'
 import type { Core } from './core.ts'
 import { waitForEnd } from './wait.ts'
@@ -45,7 +45,7 @@ export interface Backfills {
   }): Promise<BackfillView[]>
   /** Makes no more runs and cancels those that have not ended. Answers false when it was over already. */
   cancel(id: string, options?: By): Promise<boolean>
-  /** Resolves when it is done or cancelled, and none of its runs is under way. */
+  /** Resolves when it is done or cancelled, and none of its runs is in flight. */
   wait(id: string, options?: { readonly timeout?: Duration }): Promise<BackfillView>
 }
 
@@ -102,7 +102,7 @@ export async function backfillViews(core: Core, filter: BackfillFilter): Promise
   const views: BackfillView[] = []
   // One after the other, and each in a turn of its own: the open runs of each may be a thousand.
   for (const backfill of found) {
-    if (backfill.open.length > 0) await nextTurn()
+    if (backfill.open.length > 0) await yieldToEventLoop()
     views.push(await viewIn(core, backfill))
   }
   return views

@@ -103,12 +103,12 @@ async function complete(core: Core, run: Run, how: { attempt: AttemptName; outco
   const verdict = settle(run, how.outcome, Math.random())
   const [answer] = await store.claims.settle([{ id: run.id, fence, claimId, workerId: run.workerId ?? '', verdict }])
   if (answer !== 'accepted') throw tooLate(run, fence)
-  const onFact = core.hub.tell
-  report(run, { verdict, answer, durationMs: (await store.now()) - (run.startedAt ?? run.dueAt), onFact })
+  const onEvent = core.hub.tell
+  report(run, { verdict, answer, durationMs: (await store.now()) - (run.startedAt ?? run.dueAt), onEvent })
   if (verdict.kind !== 'final' || verdict.state !== 'failed') return
   const onError = (error: unknown): void =>
-    onFact({ kind: 'engine.error', where: 'failure-pause', error, retryInMs: 0 })
-  await createFailurePause({ store, onFact }).failed(run).catch(onError)
+    onEvent({ kind: 'engine.error', where: 'failure-pause', error, retryInMs: 0 })
+  await createFailurePause({ store, onEvent }).failed(run).catch(onError)
 }
 
 const tooLate = ({ id }: Run, fence: number): EverytickError =>

@@ -8,7 +8,7 @@ import type { Clock } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
 import type { Counters } from './counters.ts'
 import type { EventHub } from './events.ts'
-import type { QuotaGate } from './quota-gate.ts'
+import type { QuotaCheck } from './quota-check.ts'
 import type { Settings } from './settings.ts'
 
 export interface Core {
@@ -19,7 +19,7 @@ export interface Core {
   /** What happened in this process since the app was made. */
   readonly counters: Counters
   /** Passed by every call that adds to a workspace. */
-  readonly quotas: QuotaGate
+  readonly quotas: QuotaCheck
   /** Whether loops of this process fail on the store, though it may answer. */
   isStoreFailing(): boolean
   /** How many runs this process executes now, and how many at once at most, by queue; none while it does not work. */

@@ -1,6 +1,6 @@
 /** Counts what happens in this process, from the facts its engine emits and from the start of the app on; how the counts are written for Prometheus is `server/metrics/`. */
 import { type ClassCounts, createClassCounts } from '../observe/class-counts.ts'
-import type { Fact } from '../observe/fact.ts'
+import type { EngineEvent } from '../observe/engine-event.ts'
 import type { Run } from '../run/run.ts'
 import { DURATION_BOUNDS } from '../store/contract/stats.ts'
 import { QUOTA_NAMES } from '../workspace/quotas.ts'
@@ -28,7 +28,7 @@ export interface JobCounts {
 
 export interface Counters {
   /** Costs a fact a look into a map and a few additions. */
-  count(fact: Fact): void
+  count(fact: EngineEvent): void
   /** Occurrences that this process turned into runs, and that it recorded as missed. */
   readonly fires: number
   readonly missed: number
@@ -71,7 +71,7 @@ export function createCounters(known: Known): Counters {
     if (timeoutMs !== undefined) timeoutRatio.add(durationMs / timeoutMs)
   }
 
-  const count = (fact: Fact): void => {
+  const count = (fact: EngineEvent): void => {
     switch (fact.kind) {
       case 'run.started':
         jobs.of(fact.run.job).attempts++
@@ -84,7 +84,7 @@ export function createCounters(known: Known): Counters {
         attemptEnded(job, fact.run, fact.durationMs)
         break
       }
-      case 'run.again':
+      case 'run.retry':
         // It never began here.
         if (fact.reason === 'unknown_job') break
         attemptEnded(jobs.of(fact.run.job), fact.run, fact.durationMs)

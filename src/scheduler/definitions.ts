@@ -34,7 +34,7 @@ export async function definitionsOf(
       priority,
       policy,
       catchUp,
-      firing: inLane(firing, job),
+      firing: inGroup(firing, job),
       description,
       tags,
       metadata,
@@ -56,5 +56,5 @@ function payloadOf(declared: DeclaredSchedule, job: Job): Promise<Json> | null {
   return storablePayload(job.schema, payload, `${scheduleName(declared)} → job "${job.name}"`)
 }
 
-const inLane = (firing: FiringPolicy, { concurrencyKey }: Job): FiringPolicy =>
+const inGroup = (firing: FiringPolicy, { concurrencyKey }: Job): FiringPolicy =>
   firing.concurrencyKey !== null || concurrencyKey === null ? firing : { ...firing, concurrencyKey }

@@ -14,7 +14,7 @@ import {
   readStoredName,
   refused,
 } from '../options.ts'
-import { keyLane } from '../plan/lane.ts'
+import { groupOfKey } from '../plan/group.ts'
 import type { RunPolicy } from '../run/run.ts'
 import { jobOf } from '../schedule-definition.ts'
 import type { NewRun } from '../store/contract/runs.ts'
@@ -36,7 +36,7 @@ export interface RunOptions {
   readonly queue?: string
   /** How long one attempt may take, or `none`; as the job has it when absent. */
   readonly timeout?: Duration | 'none'
-  /** It waits until no other run of this key, in its workspace, is under way; the job's own when absent. */
+  /** It waits until no other run of this key, in its workspace, is in flight; the job's own when absent. */
   readonly concurrencyKey?: string
 }
 
@@ -137,7 +137,7 @@ function newRun(core: Core, job: Job, { options, payload }: { options: RunOption
     policy: timeout === undefined ? job.policy : withTimeout(job.policy, readTimeout(timeout, where)),
     schedule: null,
     slot: null,
-    lane: concurrencyKey === null ? null : keyLane(workspace, concurrencyKey),
+    group: concurrencyKey === null ? null : groupOfKey(workspace, concurrencyKey),
     // Somebody asked for this very run, so it waits where an occurrence might give way.
     overlap: concurrencyKey === null ? 'allow' : 'queue',
     due: readDue(options),

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import type { Fact } from '../observe/fact.ts'
+import type { EngineEvent } from '../observe/engine-event.ts'
 import type { Run } from '../run/run.ts'
 import { eventHub } from './events.ts'
 
-const planned: Fact = { kind: 'schedule.planned', runs: 1, stale: 0 }
+const planned: EngineEvent = { kind: 'schedule.planned', runs: 1, stale: 0 }
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 describe('those who count facts', () => {
   it('hear every fact, also what no event is made of, until they leave', () => {
     const hub = eventHub(silent)
-    const heard: Fact[] = []
-    const leave = hub.onFact((fact) => heard.push(fact))
+    const heard: EngineEvent[] = []
+    const leave = hub.onEvent((fact) => heard.push(fact))
     hub.tell(planned)
     leave()
     hub.tell(planned)
@@ -21,10 +21,10 @@ describe('those who count facts', () => {
     const lines: string[] = []
     const hub = eventHub({ ...silent, error: (message) => lines.push(message) })
     let heard = 0
-    hub.onFact(() => {
+    hub.onEvent(() => {
       throw new Error('miscounted')
     })
-    hub.onFact(() => heard++)
+    hub.onEvent(() => heard++)
     hub.tell(planned)
     expect(heard).toBe(1)
     expect(lines).toEqual(['what counts "schedule.planned" threw'])
@@ -67,7 +67,7 @@ describe('the log of an app', () => {
   it('has one line in ten seconds of runs whose job the worker does not have, and facts stay whole', () => {
     const { lines, hub, pass } = logged()
     let facts = 0
-    hub.onFact(() => facts++)
+    hub.onEvent(() => facts++)
     const run = { id: 'r', workspace: 'default', job: 'of-a-newer-build', attempt: 1, schedule: null } as Run
     for (let i = 0; i <= 100; i++) {
       hub.tell({ kind: 'job.unknown', run, workerId: 'w' })

@@ -1,11 +1,11 @@
 /** Passes facts on to whoever listens, as things a user can read; listeners are never waited for and never decide anything. */
 import type { Json } from '../json.ts'
+import type { EngineEvent } from '../observe/engine-event.ts'
 import { createErrorThrottle } from '../observe/error-throttle.ts'
-import type { Fact } from '../observe/fact.ts'
 import type { FailoverCause } from '../observe/failover.ts'
 import type { Logger } from '../observe/logger.ts'
 import type { RunError } from '../run/run.ts'
-import type { AgainReason } from '../run/settle.ts'
+import type { RetryReason } from '../run/settle.ts'
 import { type Clock, systemClock } from '../time/clock.ts'
 import { failureLine, type Line, lineOf, recoveryLine } from './logging.ts'
 import { type RunView, runView } from './run-view.ts'
@@ -20,7 +20,7 @@ export interface Events {
   /** The run goes back to its queue; `error` when its attempt failed. */
   'run.retry': {
     readonly run: RunView
-    readonly reason: AgainReason
+    readonly reason: RetryReason
     readonly delayMs: number
     readonly error: RunError | null
   }
@@ -62,13 +62,13 @@ export type EventName = keyof Events
 export type Listener<Name extends EventName> = (event: Events[Name]) => unknown
 
 /** What each fact is called for users; what is not here is nobody's business but ours. */
-const NAMES: Partial<Record<Fact['kind'], EventName>> = {
+const NAMES: Partial<Record<EngineEvent['kind'], EventName>> = {
   'run.started': 'run.started',
   'run.succeeded': 'run.succeeded',
   'run.failed': 'run.failed',
   'run.cancelled': 'run.cancelled',
   'run.handed_over': 'run.handed_over',
-  'run.again': 'run.retry',
+  'run.retry': 'run.retry',
   'run.refused': 'run.refused',
   'run.lease_lost': 'run.lease_lost',
   'job.unknown': 'job.unknown',
@@ -81,7 +81,7 @@ export const EVENT_NAMES: readonly EventName[] = Object.values(NAMES)
 const ENDS: ReadonlySet<string> = new Set(['run.succeeded', 'run.failed', 'run.cancelled'])
 
 /** What goes as it should. */
-const ROUTINE: ReadonlySet<Fact['kind']> = new Set([
+const ROUTINE: ReadonlySet<EngineEvent['kind']> = new Set([
   'schedules.changed',
   'schedule.planned',
   'leadership.changed',
@@ -97,9 +97,9 @@ export interface HubOptions {
 export interface EventHub {
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void
   /** For the engine. */
-  tell(fact: Fact): void
+  tell(fact: EngineEvent): void
   /** Calls back on every fact as it is told, at once; for those who count, and must be quick. */
-  onFact(listener: (fact: Fact) => void): () => void
+  onEvent(listener: (fact: EngineEvent) => void): () => void
   /** Calls back when this process has seen the run end; other processes may end it unseen. */
   onEnd(runId: string, ended: () => void): () => void
 }
@@ -108,7 +108,7 @@ export function eventHub(logger: Logger, { clock = systemClock, logsRoutine = tr
   const throttle = createErrorThrottle()
   const listeners = new Map<EventName, Set<(event: never) => unknown>>()
   const endings = new Map<string, Set<() => void>>()
-  let counting: readonly ((fact: Fact) => void)[] = []
+  let counting: readonly ((fact: EngineEvent) => void)[] = []
 
   const log = (line: Line | null): void => {
     try {
@@ -118,7 +118,7 @@ export function eventHub(logger: Logger, { clock = systemClock, logsRoutine = tr
     }
   }
 
-  const lineFor = (fact: Fact): Line | null => {
+  const lineFor = (fact: EngineEvent): Line | null => {
     if (fact.kind === 'engine.recovered') return throttle.recovered(fact.where) ? recoveryLine(fact.where) : null
     if (fact.kind === 'job.unknown') return unknownJobLine(fact)
     if (fact.kind !== 'engine.error') return logsRoutine || !ROUTINE.has(fact.kind) ? lineOf(fact) : null
@@ -127,13 +127,13 @@ export function eventHub(logger: Logger, { clock = systemClock, logsRoutine = tr
   }
 
   /** Such a run comes back every few seconds, and there may be thousands. */
-  const unknownJobLine = (fact: Extract<Fact, { kind: 'job.unknown' }>): Line | null => {
+  const unknownJobLine = (fact: Extract<EngineEvent, { kind: 'job.unknown' }>): Line | null => {
     const due = throttle.failed(fact.kind, clock.elapsed())
     const line = due && lineOf(fact)
     return line && due.kind === 'repeated' ? { ...line, data: { ...line.data, unlogged: due.unlogged } } : line
   }
 
-  const count = (listener: (fact: Fact) => void, fact: Fact): void => {
+  const count = (listener: (fact: EngineEvent) => void, fact: EngineEvent): void => {
     try {
       listener(fact)
     } catch (error) {
@@ -141,7 +141,7 @@ export function eventHub(logger: Logger, { clock = systemClock, logsRoutine = tr
     }
   }
 
-  const emit = (name: EventName, fact: Fact): void => {
+  const emit = (name: EventName, fact: EngineEvent): void => {
     const failed = (error: unknown): void =>
       log({ level: 'error', message: `a listener of "${name}" threw`, data: { error } })
     const event = eventOf(fact)
@@ -158,7 +158,7 @@ export function eventHub(logger: Logger, { clock = systemClock, logsRoutine = tr
   return {
     on: (name, listener) => keep(listeners, name, listener),
     onEnd: (runId, ended) => keep(endings, runId, ended),
-    onFact(listener) {
+    onEvent(listener) {
       counting = [...counting, listener]
       return () => {
         counting = counting.filter((each) => each !== listener)
@@ -180,7 +180,7 @@ export function eventHub(logger: Logger, { clock = systemClock, logsRoutine = tr
 }
 
 /** Under which name lines of such facts are counted; null for those that are all logged. */
-const throttledAs = (fact: Fact): string | null =>
+const throttledAs = (fact: EngineEvent): string | null =>
   fact.kind === 'engine.error' ? fact.where : fact.kind === 'job.unknown' ? fact.kind : null
 
 /** Adds to the set under this key; the answer takes it away again. */
@@ -193,8 +193,8 @@ function keep<Key, Value>(sets: Map<Key, Set<Value>>, key: Key, value: Value): (
   }
 }
 
-/** The engine speaks of the run as it was granted; listeners hear of it as it is now. */
-function eventOf(fact: Fact): Events[EventName] | null {
+/** The engine speaks of the run as it was claimed; listeners hear of it as it is now. */
+function eventOf(fact: EngineEvent): Events[EventName] | null {
   switch (fact.kind) {
     case 'run.started':
       return { run: runView(fact.run), at: new Date(fact.at) }
@@ -208,7 +208,7 @@ function eventOf(fact: Fact): Events[EventName] | null {
     }
     case 'run.cancelled':
       return { run: runView({ ...fact.run, state: 'cancelled' }) }
-    case 'run.again': {
+    case 'run.retry': {
       const { run, reason, delayMs, error } = fact
       return { run: runView({ ...run, state: 'pending' }), reason, delayMs, error }
     }

@@ -3,7 +3,7 @@ import { defineJob, type Job, type WorkOptions } from '../job.ts'
 import type { PayloadSchema } from './payload.ts'
 import type { StoredJob } from './published-jobs.ts'
 
-/** Takes any payload: whoever has the job judges it when the run is carried out. */
+/** Takes any payload: whoever has the job judges it when the run is executed. */
 const anything: PayloadSchema = {
   '~standard': { version: 1, vendor: 'everytick', validate: (value) => ({ value }) },
 }
@@ -43,5 +43,5 @@ function workOptions({ queue, priority, policy, concurrencyKey }: StoredJob): Wo
 }
 
 const neverHere = (): never => {
-  throw new Error('a job of another process is not carried out here')
+  throw new Error('a job of another process is not executed here')
 }

@@ -4,7 +4,7 @@ import type { Core } from './core.ts'
 import { refreshJobs } from './published-jobs.ts'
 
 /** Between two looks; what another worker has refreshed since is left alone. */
-const LOOK_MS = 1_200_000
+const POLL_MS = 1_200_000
 
 /** From now on until the app stops. */
 export function keepJobsPresent({ store, settings, timers, onStop }: Core): void {
@@ -12,7 +12,7 @@ export function keepJobsPresent({ store, settings, timers, onStop }: Core): void
   let stopped = false
   let refreshing = Promise.resolve()
   const later = (): void => {
-    if (!stopped) cancelTimer = timers.set(LOOK_MS, refresh)
+    if (!stopped) cancelTimer = timers.set(POLL_MS, refresh)
   }
   const refresh = (): void => {
     refreshing = store()

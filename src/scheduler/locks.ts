@@ -45,7 +45,7 @@ export interface Locks {
     options: { readonly ttl: Duration },
     work: (ctx: LockContext) => Promise<Result> | Result,
   ): Promise<Result>
-  /** Who holds what, the engine's own duties included. */
+  /** Who holds what, the engine's own background tasks included. */
   list(): Promise<LockView[]>
   /**
    * Takes a lock away from its holder, and returns what was released. The holder learns of it with its next renewal, at most a third
@@ -96,7 +96,7 @@ export function createLocks(core: Core, holder: string): Locks {
       const store = await core.store()
       // Each call is a holder of its own, so that two calls in one process exclude each other too.
       const lock = await store.locks.acquire(own, `${holder} ${core.newId()}`, ttlMs)
-      if (!lock) throw await held(store.locks.list(), own)
+      if (!lock) throw await leased(store.locks.list(), own)
       const abort = new AbortController()
       const stop = keep(lock, ttlMs, (error) => abort.abort(error))
       try {
@@ -149,7 +149,7 @@ const changedHands = (lock: Lock, seen: number): EverytickError =>
     hint: 'it has changed hands; list the locks again',
   })
 
-async function held(locks: Promise<Lock[]>, own: string): Promise<EverytickError> {
+async function leased(locks: Promise<Lock[]>, own: string): Promise<EverytickError> {
   const lock = (await locks).find(({ name }) => name === own)
   const by = lock ? ` by ${lock.holder.split(' ')[0]} until ${new Date(lock.until).toISOString()}` : ''
   return new EverytickError('LOCK_HELD', `the lock "${own.slice(OWN.length)}" is held${by}`, {

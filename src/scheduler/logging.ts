@@ -1,10 +1,11 @@
 /** Chooses which facts become log lines; where lines go is `loggers.ts`, listeners are `events.ts`. */
+
+import type { EngineEvent } from '../observe/engine-event.ts'
 import type { FailureLine } from '../observe/error-throttle.ts'
-import type { Fact } from '../observe/fact.ts'
 import type { LogLevel } from '../observe/logger.ts'
 import type { Run } from '../run/run.ts'
 
-type Failure = Extract<Fact, { kind: 'engine.error' }>
+type Failure = Extract<EngineEvent, { kind: 'engine.error' }>
 
 /** More of one kind are counted, not named. */
 const MAX_NAMED = 5
@@ -16,7 +17,7 @@ export interface Line {
 }
 
 /** What somebody should look at, and what handlers say; that runs start and succeed is what the rows are for. */
-export function lineOf(fact: Fact): Line | null {
+export function lineOf(fact: EngineEvent): Line | null {
   switch (fact.kind) {
     case 'run.log':
       return line(fact.level, fact.message, {
@@ -29,7 +30,7 @@ export function lineOf(fact: Fact): Line | null {
       const data = { ...about(fact.run), error }
       return line('error', `job "${fact.run.job}" failed: ${fact.error.message}`, data)
     }
-    case 'run.again': {
+    case 'run.retry': {
       // What was given back uncounted follows from something that is logged itself.
       if (fact.error === null || fact.reason === 'released') return null
       const message = `job "${fact.run.job}" is tried again in ${fact.delayMs} ms: ${fact.error.message}`

@@ -1,7 +1,7 @@
 /** Holds payloads to the schema of their job, as they will be stored and as they were stored; when to ask is decided by the callers. */
 import { EverytickError } from '../errors.ts'
 import { type Json, toJsonText } from '../json.ts'
-import { nextTurn } from '../time/in-steps.ts'
+import { yieldToEventLoop } from '../time/in-steps.ts'
 
 /** What Everytick reads of the Standard Schema interface, version 1; schemas of zod, valibot and arktype fit as they are. */
 export interface PayloadSchema<Input = unknown, Output = Input> {
@@ -39,9 +39,9 @@ export async function storablePayload(
   }
   // Checked in the shape the run will see: a Date that becomes text is refused here and not at the first run.
   const text = toJsonText(payload, { what: `${where}: payload`, strict: true })
-  if (text.length > LARGE_LENGTH) await nextTurn()
+  if (text.length > LARGE_LENGTH) await yieldToEventLoop()
   const stored: Json = JSON.parse(text)
-  if (text.length > LARGE_LENGTH) await nextTurn()
+  if (text.length > LARGE_LENGTH) await yieldToEventLoop()
   await parsePayload(schema, stored, where)
   return stored
 }

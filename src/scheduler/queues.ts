@@ -1,4 +1,4 @@
-/** `app.queues`: what waits where, under which limits, and whether it rests; what is granted is decided by the claim. */
+/** `app.queues`: what waits where, under which limits, and whether it rests; what is claimed is decided by the claim. */
 import { checkKeys, readName, readStoredName, readText } from '../options.ts'
 import { dateOf } from '../schedule/instant.ts'
 import type { QueueRow } from '../store/contract/queues.ts'

@@ -8,7 +8,7 @@ import { type Limits, limitsOf, QUOTA_NAMES, QUOTAS, type QuotaName } from '../w
 import { type Exhausted, quotaRefusal } from '../workspace/refusal.ts'
 import type { Core } from './core.ts'
 import { type ByteSum, createByteSum, dayOf, untilNextDay } from './payload-bytes.ts'
-import { AMOUNTS, type Amount, type Draw, type QuotaGate, type QuotaUse } from './quota-gate.ts'
+import { AMOUNTS, type Amount, type Draw, type QuotaCheck, type QuotaUse } from './quota-check.ts'
 import { createTally, type Tally } from './tally.ts'
 import { createUsedNames, type UsedNames } from './used-names.ts'
 
@@ -19,7 +19,7 @@ const MAX_KEPT = 10_000
 /** What is off is counted for people only. */
 const SHOWN_UP_TO = 100_000
 
-export function createQuotaGate(needs: () => Needs): QuotaGate {
+export function createQuotaCheck(needs: () => Needs): QuotaCheck {
   const tallies = new Map<string, Tally>()
   const sums = new Map<string, ByteSum>()
   const names = new Map<string, UsedNames>()
@@ -138,7 +138,7 @@ export function createQuotaGate(needs: () => Needs): QuotaGate {
   }
 }
 
-/** Of a map that never grows beyond its bound: what nobody uses now goes, and is counted anew when it is wanted. */
+/** Of a map that never grows beyond its bound: what nobody uses now goes, and is counted again when it is wanted. */
 function kept<Value extends { readonly isIdle: boolean }>(
   map: Map<string, Value>,
   key: string,

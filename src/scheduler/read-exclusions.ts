@@ -95,7 +95,7 @@ const dayEnd = (date: string, timezone: string): number =>
   dayStart(dateText(Date.parse(`${date}T00:00:00Z`) + DAY_MS), timezone)
 
 /** The words that `readExclusions` reads as this exclusion again. */
-export function exclusionWords(exclusion: Exclusion, zone: string): ExcludeOption {
+export function toExclusionInput(exclusion: Exclusion, zone: string): ExcludeOption {
   switch (exclusion.kind) {
     case 'date':
       return exclusion.date

@@ -75,10 +75,10 @@ function readMs(given: unknown, what: string): { ms: number } {
   throw refused(`${what} cannot be ${shown(given)}`, HOW)
 }
 
-export type JitterWords = string | { readonly max: string; readonly per: Jitter['per'] }
+export type JitterInput = string | { readonly max: string; readonly per: Jitter['per'] }
 
 /** The words that `readFiring` reads as this jitter again. */
-export function jitterWords(jitter: Jitter | null): JitterWords {
+export function toJitterInput(jitter: Jitter | null): JitterInput {
   if (jitter === null) return 'none'
   const { max, per } = jitter
   const words = 'ms' in max ? formatDuration(max.ms) : `${Math.round(max.share * 10_000) / 100}%`

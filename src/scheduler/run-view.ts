@@ -1,7 +1,7 @@
 /** Shows a run to people: the row with its instants as Dates; reading and filtering rows is `runs.ts`. */
 import type { Delivery } from '../job.ts'
 import type { Json } from '../json.ts'
-import type { Gate, Overlap, Progress, Run, RunError, ScheduleRef, Trigger } from '../run/run.ts'
+import type { Overlap, Progress, Readiness, Run, RunError, ScheduleRef, Trigger } from '../run/run.ts'
 import type { RunState } from '../run/state.ts'
 import { timeoutText } from '../run/timeout.ts'
 import { dateOf } from '../schedule/instant.ts'
@@ -37,7 +37,7 @@ export interface RunView<Result = Json> {
   /** What it does when a run before it is unfinished at its turn; `allow` when none can be in its way. */
   readonly overlap: Overlap
   /** `open` may start when it is due; `waiting` is behind another run, `closed` may be. */
-  readonly gate: Gate
+  readonly readiness: Readiness
   readonly delivery: Delivery
   readonly createdAt: Date
   readonly startedAt: Date | null
@@ -47,7 +47,7 @@ export interface RunView<Result = Json> {
   readonly maxAttempts: number
   /** How long one attempt may take, such as `1h`, or `none`. */
   readonly timeout: string
-  /** Grows with every grant to a worker. */
+  /** Grows with every claim to a worker. */
   readonly fence: number
   readonly workerId: string | null
   readonly cancelRequested: boolean
@@ -72,7 +72,7 @@ export function runView(run: Run): RunView {
     scheduledAt: dateOf(run.scheduledAt),
     dueAt: new Date(run.dueAt),
     overlap: run.overlap,
-    gate: run.gate,
+    readiness: run.readiness,
     delivery: run.policy.delivery ?? 'at_least_once',
     createdAt: new Date(run.createdAt),
     startedAt: dateOf(run.startedAt),

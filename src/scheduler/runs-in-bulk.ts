@@ -12,7 +12,7 @@ import {
 import type { Run } from '../run/run.ts'
 import type { RunFilter } from '../store/contract/history.ts'
 import type { Store } from '../store/contract/store.ts'
-import { redriveRuns } from './adding-runs.ts'
+import { retryRuns } from './adding-runs.ts'
 import type { Core } from './core.ts'
 
 interface WhichRuns {
@@ -27,7 +27,7 @@ interface WhichRuns {
   readonly dryRun?: boolean
 }
 
-export interface RedriveFilter extends WhichRuns {
+export interface RetryFilter extends WhichRuns {
   /** Those that failed with an error of this name or code, or with this text in its message. */
   readonly error?: string
   /** Those that failed at this instant or later. */
@@ -60,8 +60,8 @@ const AT_ONCE = 50
 const LIVE = ['pending', 'running'] as const
 const MAX = 100_000
 
-export async function redriveMany(core: Core, which: RedriveFilter, { by, filter }: Bulk): Promise<string[]> {
-  checkKeys(which, [...SHARED, 'error', 'since'], 'runs.redrive()')
+export async function retryMany(core: Core, which: RetryFilter, { by, filter }: Bulk): Promise<string[]> {
+  checkKeys(which, [...SHARED, 'error', 'since'], 'runs.retry()')
   const { limit, dryRun } = readShared(which)
   const error = which.error === undefined ? null : readText(which.error, 'error', 1000)
   const sinceAt = which.since === undefined ? Number.NEGATIVE_INFINITY : readInstantOption(which.since, 'since')
@@ -71,7 +71,7 @@ export async function redriveMany(core: Core, which: RedriveFilter, { by, filter
   for await (const runs of pages(store, { ...(await filter()), states: ['failed'] })) {
     const ids = runs.filter(fits).map(({ id }) => id)
     const some = ids.slice(0, limit - moved.length)
-    if (some.length > 0) moved.push(...(dryRun ? some : await redriveRuns(core, some, by)))
+    if (some.length > 0) moved.push(...(dryRun ? some : await retryRuns(core, some, by)))
     if (moved.length >= limit) break
   }
   return moved

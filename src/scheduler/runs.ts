@@ -6,7 +6,7 @@ import { scheduleName } from '../schedule-definition.ts'
 import type { JournalEntry, RunFilter } from '../store/contract/history.ts'
 import type { CancelAnswer } from '../store/contract/runs.ts'
 import { type By, readBy } from './actor.ts'
-import { redriveRuns } from './adding-runs.ts'
+import { retryRuns } from './adding-runs.ts'
 import { type AttemptEntry, attemptsOf } from './attempts.ts'
 import {
   attemptNamed,
@@ -19,7 +19,7 @@ import {
 import type { Core } from './core.ts'
 import type { RunHandle } from './enqueue.ts'
 import { type RunView, runView } from './run-view.ts'
-import { type CancelCounts, type CancelFilter, cancelMany, type RedriveFilter, redriveMany } from './runs-in-bulk.ts'
+import { type CancelCounts, type CancelFilter, cancelMany, type RetryFilter, retryMany } from './runs-in-bulk.ts'
 import { waitForEnd } from './wait.ts'
 
 export interface RunListOptions {
@@ -58,7 +58,7 @@ export interface Runs {
   /** Brings one failed run back with a new series of attempts; refused with RUN_NOT_FAILED for any other. */
   retry(id: string, options?: By): Promise<RunView>
   /** The same for many, named or found; answers the ids it moved. */
-  redrive(which: string | readonly string[] | RedriveFilter, options?: By): Promise<string[]>
+  retry(which: readonly string[] | RetryFilter, options?: By): Promise<string[]>
   /**
    * Deletes a finished run with its journal and its log. Its occurrence stays accounted for: `why` and `audit` know that there was a
    * run, how it ended, and who deleted it. Refused with RUN_NOT_FINISHED for a run that is pending or running.
@@ -99,6 +99,18 @@ export function createRuns(core: Core): Runs {
     return answer
   }
 
+  async function retry(which: string | readonly string[] | RetryFilter, options: By = {}): Promise<RunView | string[]> {
+    checkKeys(options, ['by'], 'runs.retry()')
+    const by = readBy(core, options)
+    if (isFilter(which)) return retryMany(core, which, { by, filter: () => readFilter(core, which) })
+    if (typeof which !== 'string') return which.length === 0 ? [] : retryRuns(core, which.map(readId), by)
+    const [moved] = await retryRuns(core, [readId(which)], by)
+    const run = await get(which)
+    if (!run) throw notFound(which)
+    if (moved === undefined) throw notFailed(run)
+    return run
+  }
+
   return {
     get,
     async list(options = {}) {
@@ -126,24 +138,7 @@ export function createRuns(core: Core): Runs {
       return seen as RunView<Result>
     },
     cancel: cancel as Runs['cancel'],
-    async retry(id, options = {}) {
-      checkKeys(options, ['by'], 'runs.retry()')
-      const by = readBy(core, options)
-      const [moved] = await redriveRuns(core, [readId(id)], by)
-      const run = await get(id)
-      if (!run) throw notFound(id)
-      if (moved === undefined) throw notFailed(run)
-      return run
-    },
-    async redrive(which, options = {}) {
-      checkKeys(options, ['by'], 'runs.redrive()')
-      const by = readBy(core, options)
-      if (!isFilter(which)) {
-        const ids = (typeof which === 'string' ? [which] : which).map(readId)
-        return ids.length === 0 ? [] : redriveRuns(core, ids, by)
-      }
-      return redriveMany(core, which, { by, filter: () => readFilter(core, which) })
-    },
+    retry: retry as Runs['retry'],
     async remove(id, options = {}) {
       checkKeys(options, ['by'], 'runs.remove()')
       const by = readBy(core, options)
@@ -207,7 +202,7 @@ function readId(id: unknown): string {
   return lower
 }
 
-async function readFilter(core: Core, options: Asked): Promise<RunFilter> {
+async function readFilter(core: Core, options: ParsedRequest): Promise<RunFilter> {
   const { workspace, schedule, scheduleId, job, queue, state } = options
   const states = state === undefined ? [] : typeof state === 'string' ? [state] : state
   return {
@@ -220,7 +215,7 @@ async function readFilter(core: Core, options: Asked): Promise<RunFilter> {
   }
 }
 
-type Asked = Pick<RunListOptions, 'workspace' | 'schedule' | 'scheduleId' | 'job' | 'queue' | 'state'>
+type ParsedRequest = Pick<RunListOptions, 'workspace' | 'schedule' | 'scheduleId' | 'job' | 'queue' | 'state'>
 
 async function idOf(core: Core, schedule: string, workspace: string): Promise<string> {
   const key = readStoredName(schedule, 'schedule')

@@ -1,5 +1,5 @@
 /** Emits that this process changed schedules, for the log; inside a transaction of the caller before that is committed. */
-import type { ScheduleAction } from '../observe/fact.ts'
+import type { ScheduleAction } from '../observe/engine-event.ts'
 import type { Core } from './core.ts'
 
 /** More of one call are counted, not named. */

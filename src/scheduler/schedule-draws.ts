@@ -4,7 +4,7 @@ import { smallestGapMs } from '../schedule/smallest-gap.ts'
 import type { Executor } from '../store/contract/executor.ts'
 import type { Core } from './core.ts'
 import { bytesOf } from './payload-bytes.ts'
-import type { Draw } from './quota-gate.ts'
+import type { Draw } from './quota-check.ts'
 
 /** How many are looked at side by side. */
 const AT_ONCE = 50

@@ -10,7 +10,7 @@ import { type ChangeOptions, readBy } from './actor.ts'
 import { type Core, readTx } from './core.ts'
 import { definitionOf } from './definitions.ts'
 import { type AnyRule, TIMING_KEYS } from './read-timing.ts'
-import { scheduleWords } from './schedule-words.ts'
+import { toScheduleInput } from './schedule-input.ts'
 import { conflict, putSchedules } from './schedule-writing.ts'
 
 type Details = Omit<ScheduleDetails<Job | string>, 'key' | 'workspace'> & { readonly payload?: unknown }
@@ -63,7 +63,7 @@ interface Words {
 
 /** The options that `schedule()` reads as this definition again. */
 export function optionsOf(definition: ScheduleDefinition): Words {
-  const { source: _, retry, ...words } = scheduleWords(definition)
+  const { source: _, retry, ...words } = toScheduleInput(definition)
   const { attempts, ...pauses } = retry
   return {
     ...Object.fromEntries(Object.entries(words).filter(([, value]) => value !== null)),

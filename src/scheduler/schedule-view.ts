@@ -7,9 +7,9 @@ import { slotsOf } from '../schedule/slots.ts'
 import type { Store } from '../store/contract/store.ts'
 import { inSteps } from '../time/in-steps.ts'
 import type { Steps } from '../time/steps.ts'
-import { type ScheduleWords, scheduleWords, whenText } from './schedule-words.ts'
+import { type ScheduleInput, toScheduleInput, whenText } from './schedule-input.ts'
 
-export interface ScheduleView extends ScheduleWords {
+export interface ScheduleView extends ScheduleInput {
   readonly id: string
   readonly workspace: string
   readonly key: string
@@ -60,7 +60,7 @@ export function scheduleView(schedule: Schedule, facts: ViewFacts): ScheduleView
     workspace: schedule.workspace,
     key: schedule.key,
     when: readable(() => whenText(schedule)),
-    ...scheduleWords(schedule),
+    ...toScheduleInput(schedule),
     revision: schedule.revision,
     createdAt: new Date(schedule.createdAt),
     createdBy: schedule.createdBy,
@@ -129,12 +129,12 @@ function readable<T>(read: () => T): T | null {
 
 /** By the timing and not by the cursor, which runs ahead of time by the lookahead; and so may have planned the last run. */
 function nextRun(schedule: Schedule, now: number): NextFire {
-  const { firing, made, watermarkAt } = schedule
+  const { firing, runCount, watermarkAt } = schedule
   const seed = seedOf(schedule)
   const slots = slotsOf(schedule.timing, seed)
   // Planning looks no later than at the first run.
   const at = nextRunOr(slots, now, schedule.nextAt)
-  const isDone = firing.maxRuns !== null && made >= firing.maxRuns
+  const isDone = firing.maxRuns !== null && runCount >= firing.maxRuns
   if (at === null || (isDone && at > watermarkAt)) return NONE
   const dueAt = at + jitterMs(firing.jitter, seed, { at, nextAt: slots.nextAt(at) })
   return { nextFireAt: dateOf(at), nextDueAt: dateOf(dueAt) }

@@ -8,7 +8,7 @@ import { scheduleName } from '../schedule-definition.ts'
 import type { Executor } from '../store/contract/executor.ts'
 import type { PutAnswer, PutSchedule, Resume } from '../store/contract/schedules.ts'
 import type { Store } from '../store/contract/store.ts'
-import { nextTurn } from '../time/in-steps.ts'
+import { yieldToEventLoop } from '../time/in-steps.ts'
 import type { Core } from './core.ts'
 import { firstFires } from './first-fire.ts'
 import type { InitialPause } from './read-pause.ts'
@@ -59,7 +59,7 @@ async function put(
   const store = await core.store()
   const ids = definitions.map(() => core.newId())
   const seen = new Map<number, number>()
-  // Whoever names a revision has seen it: it is accounted for first, and never made anew.
+  // Whoever names a revision has seen it: it is accounted for first, and never made again.
   let before: readonly PutAnswer[] = from === undefined ? [] : definitions.map(() => seenAt(from))
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const now = await (tries === 0 && asked ? asked : store.now())
@@ -145,7 +145,7 @@ export async function settlePast(store: Store, name: Name, { now, tx }: PastOf):
     if (step === null) return schedule.revision
     const [answer] = await store.planning.record([step], tx)
     if (answer === 'stale') stale++
-    await nextTurn()
+    await yieldToEventLoop()
   }
   throw busy(name)
 }

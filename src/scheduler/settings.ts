@@ -87,7 +87,7 @@ export interface Settings {
   readonly store: StoreOption
   /** Those that schedules and runs may name. */
   readonly jobs: ReadonlyMap<string, Job>
-  /** Those that this process can carry out. */
+  /** Those that this process can execute. */
   readonly ownJobs: ReadonlyMap<string, Job>
   readonly schedules: readonly DeclaredSchedule[]
   readonly queues: Readonly<Record<string, QueueOptions>>

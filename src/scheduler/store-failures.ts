@@ -1,10 +1,10 @@
 /** Decides, from the facts of this process, whether its own loops fail on the store; a store that can be read and not written shows only in them. */
 import { EverytickError } from '../errors.ts'
-import type { Fact } from '../observe/fact.ts'
+import type { EngineEvent } from '../observe/engine-event.ts'
 import type { Clock } from '../time/clock.ts'
 
 export interface StoreFailures {
-  note(fact: Fact): void
+  note(fact: EngineEvent): void
   /** Whether a loop failed on the store a moment ago and has not succeeded since. */
   isFailing(): boolean
 }

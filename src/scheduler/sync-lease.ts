@@ -6,8 +6,8 @@ import type { Core } from './core.ts'
 /** Long enough for one write of many schedules; it is renewed between them. */
 const LEASE_MS = 20_000
 /** Longer than the lease of somebody who died holding it. */
-const PATIENCE_MS = 30_000
-const LOOK_MS = 200
+const WAIT_LIMIT_MS = 30_000
+const POLL_MS = 200
 
 export interface SyncLease {
   /** Refused when it was lost meanwhile. */
@@ -25,8 +25,8 @@ export async function acquireSync(core: Core, source: string): Promise<SyncLease
   const startedAt = core.clock.elapsed()
   let lock = await take()
   while (!lock) {
-    if (core.clock.elapsed() - startedAt >= PATIENCE_MS) throw held(name)
-    await new Promise<void>((resolve) => core.timers.set(LOOK_MS, resolve))
+    if (core.clock.elapsed() - startedAt >= WAIT_LIMIT_MS) throw leased(name)
+    await new Promise<void>((resolve) => core.timers.set(POLL_MS, resolve))
     lock = await take()
   }
   const mine = lock
@@ -41,7 +41,7 @@ export async function acquireSync(core: Core, source: string): Promise<SyncLease
   }
 }
 
-const held = (name: string): EverytickError =>
+const leased = (name: string): EverytickError =>
   new EverytickError('LOCK_HELD', `another process has been storing its schedules all the time ("${name}")`, {
     hint: 'try again when it is done',
   })

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { pauseDetail } from '../plan/non-run.ts'
 import type { Schedule, ScheduleDefinition } from '../schedule/schedule.ts'
-import { type ScheduleWords, scheduleWords } from './schedule-words.ts'
+import { type ScheduleInput, toScheduleInput } from './schedule-input.ts'
 
 export type SyncAction =
   /** Code has it, the store has not. */
@@ -25,8 +25,8 @@ export interface SyncStep {
   readonly workspace: string
   readonly key: string
   /** Only what differs, in the words of `schedule()`; absent where there was nothing before, or nothing differs. */
-  readonly before?: Partial<ScheduleWords>
-  readonly after?: Partial<ScheduleWords>
+  readonly before?: Partial<ScheduleInput>
+  readonly after?: Partial<ScheduleInput>
   /** By whom and why it is paused, where it stays so. */
   readonly paused?: string
 }
@@ -70,11 +70,11 @@ const about = ({ workspace, key }: Name): Pick<SyncStep, 'name' | 'workspace' | 
 
 function wanted(definition: ScheduleDefinition, schedule: Schedule | undefined): SyncStep | null {
   const who = about(definition)
-  if (!schedule) return { action: 'create', ...who, after: scheduleWords(definition) }
+  if (!schedule) return { action: 'create', ...who, after: toScheduleInput(definition) }
   const { pause } = schedule
   const difference = isSame(schedule, definition)
     ? null
-    : differences(scheduleWords(schedule), scheduleWords(definition))
+    : differences(toScheduleInput(schedule), toScheduleInput(definition))
   if (pause?.by === SYNC) return { action: 'take back', ...who, ...difference }
   const paused = pause ? { paused: pauseDetail(pause) } : {}
   if (difference !== null) return { action: 'update', ...who, ...difference, ...paused }
@@ -85,7 +85,7 @@ function unwanted(schedule: Schedule, removed: 'pause' | 'delete'): SyncStep | n
   const who = about(schedule)
   const { pause } = schedule
   if (pause && pause.by !== SYNC) return { action: 'keep paused', ...who, paused: pauseDetail(pause) }
-  if (removed === 'delete') return { action: 'remove', ...who, before: scheduleWords(schedule) }
+  if (removed === 'delete') return { action: 'remove', ...who, before: toScheduleInput(schedule) }
   return pause ? null : { action: 'orphan', ...who }
 }
 
@@ -98,10 +98,10 @@ const PARTS = [
 const isSame = (one: ScheduleDefinition, other: ScheduleDefinition): boolean =>
   PARTS.every((part) => isDeepStrictEqual(one[part], other[part]))
 
-function differences(before: ScheduleWords, after: ScheduleWords): Pick<SyncStep, 'before' | 'after'> | null {
-  const keys = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof ScheduleWords>
+function differences(before: ScheduleInput, after: ScheduleInput): Pick<SyncStep, 'before' | 'after'> | null {
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof ScheduleInput>
   const differing = [...keys].filter((key) => canonical(before[key]) !== canonical(after[key]))
-  const only = (words: ScheduleWords): Partial<ScheduleWords> =>
+  const only = (words: ScheduleInput): Partial<ScheduleInput> =>
     Object.fromEntries(differing.filter((key) => words[key] !== undefined).map((key) => [key, words[key]]))
   return differing.length === 0 ? null : { before: only(before), after: only(after) }
 }

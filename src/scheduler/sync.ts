@@ -37,7 +37,7 @@ export async function syncSchedules(core: Core, options: SyncOptions = {}): Prom
   const source = sourceOf(core.settings.name)
   // All payloads first: one that does not fit its schema must leave everything as it was.
   const definitions = await definitionsOf(core, core.settings.schedules, source)
-  if (dryRun) return rehearse(core, definitions, source)
+  if (dryRun) return preview(core, definitions, source)
   const lease = await acquireSync(core, source)
   try {
     return await sync(core, definitions, { source, renew: lease.renew })
@@ -49,7 +49,7 @@ export async function syncSchedules(core: Core, options: SyncOptions = {}): Prom
 /** The name of the app is part of it, so that two apps on one store leave each other's schedules alone. */
 const sourceOf = (app: string): ScheduleDefinition['source'] => (app === '' ? 'code' : `code:${app}`)
 
-async function rehearse(
+async function preview(
   core: Core,
   definitions: readonly ScheduleDefinition[],
   source: ScheduleDefinition['source'],

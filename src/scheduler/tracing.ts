@@ -30,7 +30,7 @@ export function activeTraceparent(): string | null {
   }
 }
 
-/** Without an SDK the package answers with things that do nothing, for every attempt anew. */
+/** Without an SDK the package answers with things that do nothing, for every attempt again. */
 function isListening({ trace, metrics }: Api): boolean {
   const tracers = trace.getTracerProvider() as { getDelegate?: () => object }
   const providers: object[] = [tracers.getDelegate?.() ?? tracers, metrics.getMeterProvider()]

@@ -1,6 +1,6 @@
 /** Makes one run of a schedule by hand, beside its occurrences; it consumes none, and a pause does not stop it. */
 import { checkKeys, readChoice, readStoredName } from '../options.ts'
-import { laneOf } from '../plan/lane.ts'
+import { groupOfSchedule } from '../plan/group.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import { jobOf, scheduleName } from '../schedule-definition.ts'
 import type { NewRun } from '../store/contract/runs.ts'
@@ -30,15 +30,15 @@ export async function triggerSchedule(
   const name = idempotencyKey === undefined ? null : readStoredName(idempotencyKey, 'idempotencyKey')
   const schedule = await look()
   const { id, key, revision, workspace, job, queue, priority, policy } = schedule
-  const lane = overlap === 'allow' ? null : laneOf(schedule)
+  const group = overlap === 'allow' ? null : groupOfSchedule(schedule)
   const run: NewRun = {
     ...{ id: core.newId(), workspace, job, queue, priority, policy },
     payload: await payloadOf(core, schedule, options.payload),
     trigger: 'manual',
     schedule: { id, key, revision },
     slot: null,
-    lane,
-    overlap: lane === null ? 'allow' : 'queue',
+    group,
+    overlap: group === null ? 'allow' : 'queue',
     due: { delayMs: 0 },
     idempotencyKey: name,
   }

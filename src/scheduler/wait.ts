@@ -12,24 +12,24 @@ export interface Wait<Seen> {
   tooLong(timeoutMs: number): Error
 }
 
-const FIRST_LOOK_MS = 50
-const LAST_LOOK_MS = 2000
+const FIRST_POLL_MS = 50
+const LAST_POLL_MS = 2000
 
 export function waitForEnd<Seen>(core: Core, wait: Wait<Seen>): Promise<Seen> {
   const { run, timeoutMs } = wait
   return new Promise((resolve, reject) => {
-    let pauseMs = FIRST_LOOK_MS
+    let pauseMs = FIRST_POLL_MS
     let over = false
-    let cancelLook = (): void => {}
+    let cancelPoll = (): void => {}
     const end = (finish: () => void): void => {
       if (over) return
       over = true
-      cancelLook()
+      cancelPoll()
       for (const release of releases) release()
       finish()
     }
     const check = async (): Promise<void> => {
-      cancelLook()
+      cancelPoll()
       try {
         const seen = await wait.look()
         if (wait.hasEnded(seen)) return end(() => resolve(seen))
@@ -37,9 +37,9 @@ export function waitForEnd<Seen>(core: Core, wait: Wait<Seen>): Promise<Seen> {
         return end(() => reject(error))
       }
       if (over) return
-      cancelLook()
-      cancelLook = core.timers.set(pauseMs, check)
-      pauseMs = Math.min(LAST_LOOK_MS, pauseMs * 2)
+      cancelPoll()
+      cancelPoll = core.timers.set(pauseMs, check)
+      pauseMs = Math.min(LAST_POLL_MS, pauseMs * 2)
     }
     const releases = [
       run === undefined ? () => {} : core.hub.onEnd(run, () => void check()),

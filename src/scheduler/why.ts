@@ -1,7 +1,7 @@
 /** `app.schedules.why`: gathers what is stored about one occurrence; what became of it, and why, is decided by `plan/why.ts`. */
 import { EverytickError, shown } from '../errors.ts'
 import { type Instant, readInstantOption, readStoredName } from '../options.ts'
-import { erasOf } from '../plan/eras.ts'
+import { definitionPeriods } from '../plan/definition-periods.ts'
 import { fateOf } from '../plan/why.ts'
 import { checksOf, type WhyCheck } from '../plan/why-checks.ts'
 import { type Fate, meantBy, type WhyFacts } from '../plan/why-facts.ts'
@@ -41,7 +41,10 @@ export async function why(
   }
   const now = await store.now()
   const { historyMs, journalMs } = core.settings.retention
-  const known = readable(erasOf(schedule, await store.history.definitions(schedule.id), now - journalMs), schedule)
+  const known = readable(
+    definitionPeriods(schedule, await store.history.definitions(schedule.id), now - journalMs),
+    schedule,
+  )
   if (!known) return unreadable(schedule, at)
   const slotAt = meantBy(known.timeline, at)
   const found = slotAt === null ? NOTHING : await factsOf(store, schedule, slotAt)
@@ -89,13 +92,13 @@ async function factsOf(store: Store, { id }: Schedule, slotAt: number): Promise<
 const queueOf = async (store: Store, name: string): Promise<Found['queue']> =>
   (await store.queues.list()).find((queue) => queue.name === name) ?? null
 
-/** Who is open in the lane in which this one waits. */
+/** Who is open in the group in which this one waits. */
 async function runBefore(store: Store, run: Run | null): Promise<Run | null> {
-  if (run?.state !== 'pending' || run.gate === 'open') return null
-  const { workspace, lane } = run
+  if (run?.state !== 'pending' || run.readiness === 'ready') return null
+  const { workspace, group } = run
   for (const states of [['running'], ['pending']] as const) {
     const live = await store.history.runs({ workspace, states }, { limit: MAX_LIVE, omit: ['payload'] })
-    const open = live.find((one) => one.lane === lane && one.gate === 'open')
+    const open = live.find((one) => one.group === group && one.readiness === 'ready')
     if (open) return open
   }
   return null

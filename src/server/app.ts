@@ -3,12 +3,12 @@ import { setMaxListeners } from 'node:events'
 import { Hono } from 'hono'
 import { coreOf } from '../scheduler/core.ts'
 import type { Everytick } from '../scheduler.ts'
-import { alertingDuties } from './alerting/duties.ts'
+import { alertingTasks } from './alerting/background-tasks.ts'
 import { authenticator, tooMany } from './authenticate.ts'
+import { type BackgroundTask, startBackgroundTasks } from './background-tasks.ts'
 import { createOperationLimits } from './concurrency.ts'
 import { dispatch, type Gates, problemResponse, requestIdOf } from './dispatch.ts'
 import { docsPage } from './docs-page.ts'
-import { type Duty, startDuties } from './duties.ts'
 import { createGuesses, WRONG_KEYS } from './guesses.ts'
 import { createKeys } from './keys.ts'
 import { createKnownJobs } from './known-jobs.ts'
@@ -37,7 +37,7 @@ export interface Server {
   readonly parts: Parts
   readonly routes: readonly Route[]
   fetch(request: Request, env?: NodeEnv): Promise<Response>
-  /** Ends streams and duties; happens by itself when the app stops. */
+  /** Ends streams and background tasks; happens by itself when the app stops. */
   end(): Promise<void>
 }
 
@@ -88,11 +88,11 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
   hono.get(`${settings.basePath}/api/docs`, (c) => docs(c.req.raw, addressOf(c.env)))
   hono.get(`${settings.basePath}/setup`, (c) => askSetup(c.req.raw))
   hono.post(`${settings.basePath}/setup`, (c) => {
-    refuseCrowd(addressOf(c.env))
+    refuseTooMany(addressOf(c.env))
     return doSetup(parts, c.req.raw, base)
   })
   hono.post(`${settings.basePath}/sign-in`, (c) => {
-    refuseCrowd(addressOf(c.env))
+    refuseTooMany(addressOf(c.env))
     return takeKey(parts, signIn, { request: c.req.raw, address: addressOf(c.env) })
   })
   /** A page asks a person for a key; where the host decides who asks, a key is no use. */
@@ -106,7 +106,7 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
     if (isOurs) core.settings.logger.error('a request failed before it reached its operation', { requestId, error })
     return problemResponse(problem, headers)
   })
-  const refuseCrowd = (address: string): void => {
+  const refuseTooMany = (address: string): void => {
     const seconds = gates.strangers.take(address)
     if (seconds > 0) throw tooMany(seconds)
   }
@@ -115,7 +115,7 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
   const docs = async (request: Request, address: string): Promise<Response> => {
     const requestId = requestIdOf(request)
     try {
-      refuseCrowd(address)
+      refuseTooMany(address)
       if (!settings.publicDocs && !(await gates.authenticate(request, address)))
         throw new Refusal('UNAUTHENTICATED', 'this page is shown to those who have a key', {
           hint: 'start the server with publicDocs to show it to all',
@@ -143,19 +143,23 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
       throw refusal
     })
   }
-  const duties = startDuties(parts, dutiesOf(parts))
+  const backgroundTasks = startBackgroundTasks(parts, backgroundTasksOf(parts))
   let closing: Promise<void> | null = null
   const end = (): Promise<void> => {
     forget()
     ending.abort()
-    closing ??= Promise.all([duties.stop(), gates.streams.stop()]).then(() => {})
+    closing ??= Promise.all([backgroundTasks.stop(), gates.streams.stop()]).then(() => {})
     return closing
   }
   const forget = core.onStop(() => end())
   return { parts, routes, fetch: async (request, env) => hono.fetch(request, env), end }
 }
 
-const dutiesOf = (parts: Parts): readonly Duty[] => [rolling, operating(parts), ...alertingDuties(parts)]
+const backgroundTasksOf = (parts: Parts): readonly BackgroundTask[] => [
+  rolling,
+  operating(parts),
+  ...alertingTasks(parts),
+]
 
 const BARE: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 

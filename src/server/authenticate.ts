@@ -11,14 +11,14 @@ import type { Operation } from './operation.ts'
 import type { Parts } from './parts.ts'
 import type { Principal } from './principal.ts'
 import { Refusal } from './problem.ts'
-import { readVouched } from './settings.ts'
+import { readAuthResult } from './settings.ts'
 
 export const SESSION_COOKIE = 'everytick_session'
 /** A page of another site cannot send it without asking first. */
 export const CSRF_HEADER = 'x-everytick'
 
 /** A scraper waits for its answer no longer than ten seconds, and the figures take some of them. */
-const PATIENCE_MS = 2000
+const WAIT_LIMIT_MS = 2000
 
 /** What is asked for, as far as a credential may be good for that alone. */
 export interface Purpose {
@@ -59,7 +59,7 @@ export function authenticator(parts: Parts, clock: Clock): Authenticate {
     let forget = (): void => {}
     const late = new Promise<never>((_, reject) => {
       const refusal = new Refusal('UNAVAILABLE', 'the server cannot check keys now')
-      forget = parts.core.timers.set(PATIENCE_MS, () => reject(refusal))
+      forget = parts.core.timers.set(WAIT_LIMIT_MS, () => reject(refusal))
     })
     try {
       return await Promise.race([keys.check(token), late])
@@ -80,8 +80,8 @@ export function authenticator(parts: Parts, clock: Clock): Authenticate {
       return principal
     }
     if (settings.authorize) {
-      const vouched = readVouched(await settings.authorize(request))
-      return vouched && { ...vouched, keyId: null }
+      const authResult = readAuthResult(await settings.authorize(request))
+      return authResult && { ...authResult, keyId: null }
     }
     if (bearer !== undefined) {
       const { found, waitSeconds } = await keyGuesses.check({

@@ -1,5 +1,5 @@
 /** Reads the body of a request within bounds: size, media type, JSON, depth; what it should contain is the operation's schema. */
-import { nextTurn } from '../time/in-steps.ts'
+import { yieldToEventLoop } from '../time/in-steps.ts'
 import { Refusal } from './problem.ts'
 
 export interface BodyLimits {
@@ -30,9 +30,9 @@ export async function readBody(request: Request, { maxBytes }: BodyLimits): Prom
     throw new Refusal('BODY_INVALID', 'the body is not JSON in UTF-8')
   }
   // To parse a large body takes long enough: what follows has turns of its own.
-  if (bytes.length > LARGE_BYTES) await nextTurn()
+  if (bytes.length > LARGE_BYTES) await yieldToEventLoop()
   refusePolluting(value)
-  if (bytes.length > LARGE_BYTES) await nextTurn()
+  if (bytes.length > LARGE_BYTES) await yieldToEventLoop()
   return value
 }
 

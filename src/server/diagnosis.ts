@@ -10,61 +10,61 @@ import type { PoolUsage } from '../store/contract/upkeep.ts'
 import type { Clock } from '../time/clock.ts'
 import { unresolved } from './alerting/alerts.ts'
 import { channelOf } from './alerting/channel.ts'
-import { type Look, takeLook } from './alerting/look.ts'
 import { notificationOf } from './alerting/notifications.ts'
+import { type Snapshot, takeSnapshot } from './alerting/snapshot.ts'
 import { channelsOf } from './alerting/stored-channels.ts'
 import { createForecastCache } from './forecast-cache.ts'
-import { herdsOf } from './routes/forecast.ts'
+import { spikesOf } from './routes/forecast.ts'
 
 const SOME = 20
 /** For so long a failover is shown. */
 const FAILOVER_DAYS = 7
 const MESSAGES = 200
 
-export interface Looked {
+export interface ScanRow {
   readonly now: number
   readonly store: string
   readonly facts: DiagnosisFacts
 }
 
-export function createDiagnosis({ store: open, clock }: Pick<Core, 'store' | 'clock'>): () => Promise<Looked> {
+export function createDiagnosis({ store: open, clock }: Pick<Core, 'store' | 'clock'>): () => Promise<ScanRow> {
   const cache = createForecastCache(clock)
   return async () => {
     const store = await open()
     // Before anything is asked: the diagnosis itself takes several connections.
     const pool = store.upkeep.pool()
-    const look = await takeLook({ store, clock, node: '' })
-    const [of, writes, sizes, planner, queues, zoneData, herds, quarantined, deafChannels, failovers, alerts, watch] =
+    const snapshot = await takeSnapshot({ store, clock, node: '' })
+    const [of, writes, sizes, planner, queues, zoneData, spikes, quarantined, deafChannels, failovers, alerts, watch] =
       await Promise.all([
         known(() => storeFacts(store, pool)),
         known(() => writeFacts(store)),
         known(() => store.stats.sizes()),
-        known(() => plannerFacts(look)),
-        known(() => look.queues()),
-        known(async () => ({ here: tzdataVersion(), nodes: await look.workers() })),
-        known(async () => (await cache.get('herds', () => herdFacts(store, clock))).value),
+        known(() => plannerFacts(snapshot)),
+        known(() => snapshot.queues()),
+        known(async () => ({ here: tzdataVersion(), nodes: await snapshot.workers() })),
+        known(async () => (await cache.get('spikes', () => spikeFacts(store, clock))).value),
         known(() => quarantinedOf(store)),
-        known(() => deafChannelsOf(store.documents, look.now)),
-        known(() => failoverFacts(look)),
+        known(() => deafChannelsOf(store.documents, snapshot.now)),
+        known(() => failoverFacts(snapshot)),
         known(() => alertFacts(store.documents)),
-        known(() => watchFacts(look)),
+        known(() => watchFacts(snapshot)),
       ])
     const facts = {
       store: of,
       writes,
       sizes,
-      skewMs: look.skewMs,
+      skewMs: snapshot.skewMs,
       planner,
       queues,
       zoneData,
-      herds,
+      spikes,
       quarantined,
       deafChannels,
       failovers,
       alerts,
       watch,
     }
-    return { now: look.now, store: store.name, facts }
+    return { now: snapshot.now, store: store.name, facts }
   }
 }
 
@@ -87,9 +87,9 @@ async function writeFacts({ upkeep }: Store): Promise<DiagnosisFacts['writes']> 
   return { problem: problem && { text: problem.message, fix: problem.hint ?? 'try again' } }
 }
 
-async function plannerFacts({ store, now, locks, workers }: Look): Promise<DiagnosisFacts['planner']> {
-  const [held, alive, due] = await Promise.all([locks(), workers(), store.planning.due({ lookaheadMs: 0, limit: 1 })])
-  const lock = held.find(({ name }) => name === 'planner')
+async function plannerFacts({ store, now, locks, workers }: Snapshot): Promise<DiagnosisFacts['planner']> {
+  const [leased, alive, due] = await Promise.all([locks(), workers(), store.planning.due({ lookaheadMs: 0, limit: 1 })])
+  const lock = leased.find(({ name }) => name === 'planner')
   const first = due.schedules[0]
   return {
     lease: lock ? { holder: lock.holder, leftMs: lock.until - now } : null,
@@ -98,19 +98,19 @@ async function plannerFacts({ store, now, locks, workers }: Look): Promise<Diagn
   }
 }
 
-async function watchFacts({ now, rememberedAt }: Look): Promise<DiagnosisFacts['watch']> {
+async function watchFacts({ now, rememberedAt }: Snapshot): Promise<DiagnosisFacts['watch']> {
   const at = await rememberedAt()
   return { lookedAgoMs: at === null ? null : now - at }
 }
 
-async function failoverFacts({ store, now }: Look): Promise<NonNullable<DiagnosisFacts['failovers']>> {
+async function failoverFacts({ store, now }: Snapshot): Promise<NonNullable<DiagnosisFacts['failovers']>> {
   const newest = await store.failovers.list(SOME)
   return newest.filter(({ mayHaveLost, to }) => mayHaveLost && to > now - FAILOVER_DAYS * DAY_MS)
 }
 
-async function herdFacts(store: Store, clock: Clock): Promise<NonNullable<DiagnosisFacts['herds']>> {
-  const { herds } = await herdsOf(store, clock, {})
-  return herds.map(({ at, fires, proposal, top }) => {
+async function spikeFacts(store: Store, clock: Clock): Promise<NonNullable<DiagnosisFacts['spikes']>> {
+  const { spikes } = await spikesOf(store, clock, {})
+  return spikes.map(({ at, fires, proposal, top }) => {
     const sample = top[0]?.sample
     return { at, fires, jitter: proposal?.jitter ?? null, sample: sample ? `${sample.workspace}/${sample.key}` : null }
   })

@@ -5,16 +5,16 @@ import type { z } from 'zod'
 import { EverytickError } from '../errors.ts'
 import type { Json } from '../json.ts'
 import { searchBudget } from '../schedule/search-budget.ts'
-import { nextTurn } from '../time/in-steps.ts'
+import { yieldToEventLoop } from '../time/in-steps.ts'
 import { actingBound } from '../workspace/acting.ts'
 import { translated } from './aliases.ts'
 import { type Authenticate, bearerOf, tooMany } from './authenticate.ts'
 import { readBody } from './body.ts'
 import { holderOf, type OperationLimits } from './concurrency.ts'
 import { type Begun, begin } from './idempotency.ts'
-import type { KeptAnswer } from './idempotency-verdict.ts'
+import type { StoredAnswer } from './idempotency-verdict.ts'
 import { refuseOtherTag } from './if-match.ts'
-import { jsonInTurns } from './in-turns.ts'
+import { stringifyInSlices } from './in-slices.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { Operation } from './operation.ts'
 import { ruleOf, searchStepsOf } from './operation-rules.ts'
@@ -22,9 +22,9 @@ import type { Parts } from './parts.ts'
 import { readPathParams } from './path-params.ts'
 import { callerOf, mayDo, type Principal } from './principal.ts'
 import { type Problem, problemOf, Refusal } from './problem.ts'
-import { type Asked, type Change, plain, type Reply, type Route } from './route.ts'
+import { refuseUnreleased } from './refuse-unreleased.ts'
+import { type Change, type ParsedRequest, plain, type Reply, type Route } from './route.ts'
 import { shows } from './shown.ts'
-import { refuseUnreleased } from './shown-gate.ts'
 import type { Throttle } from './throttle.ts'
 import { refuseLong, refuseWrongItems, validated } from './validate.ts'
 import type { WarningBody } from './warnings.ts'
@@ -98,7 +98,7 @@ export async function dispatch(parts: Parts, gates: Gates, { route, arrived }: D
 
 interface Admitted {
   readonly route: Route
-  readonly asked: Asked
+  readonly asked: ParsedRequest
 }
 
 /** Holds a place while it works, and where its answer stays open until that ends. */
@@ -156,14 +156,14 @@ async function admitted(
   { parts, gates, route, spelled, onKnown }: Entrance,
   arrived: Arrived,
   requestId: string,
-): Promise<Asked> {
+): Promise<ParsedRequest> {
   const { operation } = route
   const { request, address, base } = arrived
   const isProbe = operation.scope === 'none' && operation.withoutStore
   const principal = isProbe ? null : await gates.authenticate(request, address, { operation, params: arrived.params })
   const who = principal ?? NOBODY
   if (principal) onKnown(principal)
-  // A crowd must not make a process look dead: probes cost next to nothing, and have no allowance to use up.
+  // A backlog must not make a process look dead: probes cost next to nothing, and have no allowance to use up.
   if (ruleOf(operation).cost !== 'probe') {
     const seconds = principal ? gates.throttle.take(callerOf(principal)) : gates.strangers.take(address)
     if (seconds > 0) throw tooMany(seconds)
@@ -188,10 +188,10 @@ async function admitted(
   if (body === undefined && operation.body) refuseNoBody(operation.body)
   const read = operation.body && readInOurs(operation.body, body ?? {}, inOurs)
   // To read a large body takes as long as one may hold the loop: what is done with it has a turn of its own.
-  if (body !== undefined) await nextTurn()
+  if (body !== undefined) await yieldToEventLoop()
   const known = { params, query, body: read, notes, principal: who, request, requestId, address, base }
   const budget = searchBudget(searchStepsOf(operation))
-  return { ...known, newId: parts.core.newId(), interrupted: null, budget } as unknown as Asked
+  return { ...known, newId: parts.core.newId(), interrupted: null, budget } as unknown as ParsedRequest
 }
 
 type InOurs = (schema: z.ZodType, value: unknown, prefix: '' | '?') => unknown
@@ -243,7 +243,7 @@ function refuseQuery(request: Request): undefined {
 }
 
 /** With an Idempotency-Key the answer of the first time, otherwise by doing it. */
-async function done(parts: Parts, route: Route, asked: Asked): Promise<Reply> {
+async function done(parts: Parts, route: Route, asked: ParsedRequest): Promise<Reply> {
   const key = asked.request.headers.get('idempotency-key')
   if (key === null || route.operation.method !== 'post' || route.operation.action === undefined)
     return recorded(parts, route, asked)
@@ -271,7 +271,7 @@ async function doneOnce(parts: Parts, { route, asked }: Omit<Answered, 'reply'>,
     throw error
   }
   const { status, headers = {}, body, repeated = body } = reply
-  const kept: KeptAnswer = { status, headers, body: plain(repeated) }
+  const kept: StoredAnswer = { status, headers, body: plain(repeated) }
   try {
     await record(parts, { route, asked, reply })
   } finally {
@@ -281,13 +281,13 @@ async function doneOnce(parts: Parts, { route, asked }: Omit<Answered, 'reply'>,
   return reply
 }
 
-async function recorded(parts: Parts, route: Route, asked: Asked): Promise<Reply> {
+async function recorded(parts: Parts, route: Route, asked: ParsedRequest): Promise<Reply> {
   const reply = await handled(parts, route, asked)
   await record(parts, { route, asked, reply })
   return reply
 }
 
-async function handled({ jobs }: Parts, { operation, handle }: Route, asked: Asked): Promise<Reply> {
+async function handled({ jobs }: Parts, { operation, handle }: Route, asked: ParsedRequest): Promise<Reply> {
   // Whatever shows a payload must know what of it is secret.
   if (operation.scope !== 'none' && !operation.withoutStore) await jobs.refresh()
   const isBound = (asked.principal?.workspace ?? null) !== null
@@ -309,7 +309,7 @@ function withNotes(reply: Reply, notes: readonly WarningBody[]): Reply {
 
 interface Answered {
   readonly route: Route
-  readonly asked: Asked
+  readonly asked: ParsedRequest
   readonly reply: Reply
 }
 
@@ -330,7 +330,7 @@ async function record({ core }: Parts, { route, asked, reply }: Answered): Promi
 }
 
 /** Of a request whose server died: that nothing was left to change says that it may have changed it, and not written that down. */
-const changeBefore = ({ principal, request }: Asked): Change => ({
+const changeBefore = ({ principal, request }: ParsedRequest): Change => ({
   workspace: principal.workspace ?? '',
   target: new URL(request.url).pathname,
 })
@@ -352,7 +352,7 @@ async function responseOf({ status, body, headers = {}, raw }: Reply, requestId:
   }
   const type = body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }
   const all = { ...SAFETY, 'x-request-id': requestId, ...type, ...headers }
-  return new Response(body === undefined ? null : await jsonInTurns(body), { status, headers: all })
+  return new Response(body === undefined ? null : await stringifyInSlices(body), { status, headers: all })
 }
 
 export function problemResponse(problem: Problem, headers: Readonly<Record<string, string>> = {}): Response {

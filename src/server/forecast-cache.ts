@@ -13,7 +13,7 @@ export interface ForecastCache {
   get<Value>(name: string, compute: () => Promise<Value>, owner?: string): Promise<Made<Value>>
 }
 
-/** From then on it is computed anew, while the old answer is still given. */
+/** From then on it is computed again, while the old answer is still given. */
 const FRESH_MS = 60_000
 /** From then on the old answer is of no use any more. */
 const USEFUL_MS = 10 * 60_000

@@ -8,7 +8,7 @@ import type { Handler, NodeEnv } from './mounted.ts'
 import { problemOf } from './problem.ts'
 import { readServerOptions, type ServerOptions } from './settings.ts'
 
-/** To be mounted wherever requests are spoken; it ends when the app stops, and begins anew when the app was started again. */
+/** To be mounted wherever requests are spoken; it ends when the app stops, and begins again when the app was started again. */
 export function handler(app: Everytick, options: ServerOptions = {}): Handler {
   const { basePath } = readServerOptions(options)
   const core = coreOf(app)

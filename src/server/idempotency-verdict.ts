@@ -2,7 +2,7 @@
 import type { Json } from '../json.ts'
 
 /** The answer of a request, as a repetition gets it. */
-export interface KeptAnswer {
+export interface StoredAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Json
@@ -21,10 +21,10 @@ export interface RequestRecord {
   /** The last write or renewal, by the store's clock. */
   readonly updatedAt: number
   readonly fingerprint: string
-  readonly answer: KeptAnswer | null
+  readonly answer: StoredAnswer | null
 }
 
-export interface Asked {
+export interface RepeatedRequest {
   readonly fingerprint: string
   /** By the store's clock. */
   readonly now: number
@@ -37,7 +37,7 @@ export interface Asked {
 export type Verdict =
   | { readonly kind: 'begin' }
   | { readonly kind: 'conflict' }
-  | { readonly kind: 'replay'; readonly answer: KeptAnswer }
+  | { readonly kind: 'replay'; readonly answer: StoredAnswer }
   | { readonly kind: 'in_flight' }
   | { readonly kind: 'take_over' }
   | { readonly kind: 'wait'; readonly ms: number }
@@ -46,10 +46,10 @@ export type Verdict =
 export const LEASE_MS = 3000
 /** Two renewals may fail before the lease ends. */
 export const RENEW_MS = LEASE_MS / 3
-const LOOK_MS = 250
+const POLL_MS = 250
 
 /** An asker waits one lease at most: by then the document was renewed, answered or given up. */
-export function judge(record: RequestRecord | null, { fingerprint, now, seen, waitedMs }: Asked): Verdict {
+export function judge(record: RequestRecord | null, { fingerprint, now, seen, waitedMs }: RepeatedRequest): Verdict {
   if (!record) return { kind: 'begin' }
   if (record.fingerprint !== fingerprint) return { kind: 'conflict' }
   if (record.answer) return { kind: 'replay', answer: record.answer }
@@ -59,5 +59,5 @@ export function judge(record: RequestRecord | null, { fingerprint, now, seen, wa
   if (seen !== null && record.version !== seen) return { kind: 'in_flight' }
   // After a whole lease only a clock that was set back can be the reason.
   if (waitedMs >= LEASE_MS) return { kind: 'in_flight' }
-  return { kind: 'wait', ms: Math.min(LOOK_MS, leaseEndsInMs) }
+  return { kind: 'wait', ms: Math.min(POLL_MS, leaseEndsInMs) }
 }

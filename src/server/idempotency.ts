@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Json } from '../json.ts'
 import type { Core } from '../scheduler/core.ts'
 import type { Document, DocumentStore } from '../store/contract/documents.ts'
-import { judge, type KeptAnswer, RENEW_MS, type RequestRecord, type RequestState } from './idempotency-verdict.ts'
+import { judge, RENEW_MS, type RequestRecord, type RequestState, type StoredAnswer } from './idempotency-verdict.ts'
 import { Refusal } from './problem.ts'
 
 export interface KeyedRequest {
@@ -30,7 +30,7 @@ export interface Begun {
   /** Null when this is the first. */
   readonly interrupted: Interrupted | null
   /** Keeps the answer. */
-  finish(answer: KeptAnswer): Promise<void>
+  finish(answer: StoredAnswer): Promise<void>
   /** Nothing was done: the next may begin. */
   abandon(): Promise<void>
   /** It ended with an error that leaves open what was written: the next takes over at once. */
@@ -39,12 +39,12 @@ export interface Begun {
 
 interface RequestData {
   readonly fingerprint: string
-  readonly answer: KeptAnswer | null
+  readonly answer: StoredAnswer | null
   readonly newId: string
   readonly requestId: string
 }
 
-const KEPT_MS = 24 * 3_600_000
+const RETENTION_MS = 24 * 3_600_000
 const MAX_KEY = 200
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -52,7 +52,7 @@ const hash = (text: string): string => createHash('sha256').update(text).digest(
 export const idempotencyId = (who: string, key: string): string => hash(`${who}\n${key}`)
 
 /** Answers within one lease: with the answer of the first request, or with the right to do it. */
-export async function begin(core: Core, request: KeyedRequest): Promise<KeptAnswer | Begun> {
+export async function begin(core: Core, request: KeyedRequest): Promise<StoredAnswer | Begun> {
   const { who, key, text, requestId, look } = request
   if (key.length > MAX_KEY) throw new Refusal('REQUEST_INVALID', `Idempotency-Key is longer than ${MAX_KEY} characters`)
   const store = await core.store()
@@ -107,7 +107,7 @@ interface Write {
 }
 
 const write = ({ documents, id }: Place, { data, ...rest }: Write): Promise<Document | null> =>
-  documents.put({ kind: 'request', id, workspace: '', ...rest, data: data as unknown as Json, forMs: KEPT_MS })
+  documents.put({ kind: 'request', id, workspace: '', ...rest, data: data as unknown as Json, forMs: RETENTION_MS })
 
 const dataOf = ({ data }: Document): RequestData => data as unknown as RequestData
 

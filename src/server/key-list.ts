@@ -9,7 +9,7 @@ export interface KeyList {
 
 const FRESH_MS = 2000
 /** Then the list as it was read last answers. */
-const PATIENCE_MS = 2000
+const WAIT_LIMIT_MS = 2000
 const PAGE = 200
 /** The newest; a key beyond them waits until its address may guess again. */
 const MAX_KEYS = 10_000
@@ -44,7 +44,7 @@ export function createKeyList({ clock, timers, store }: Pick<Core, 'clock' | 'ti
   const inTime = async (work: Promise<void>): Promise<void> => {
     let forget = (): void => {}
     const late = new Promise<void>((resolve) => {
-      forget = timers.set(PATIENCE_MS, resolve)
+      forget = timers.set(WAIT_LIMIT_MS, resolve)
     })
     await Promise.race([work, late])
     forget()

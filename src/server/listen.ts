@@ -21,8 +21,8 @@ export interface Listening {
   close(): Promise<void>
 }
 
-/** How long requests under way are waited for. */
-const PATIENCE_MS = 5000
+/** How long requests in flight are waited for. */
+const WAIT_LIMIT_MS = 5000
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
 
@@ -58,7 +58,7 @@ export async function serve(app: Everytick, options: ListenOptions = {}): Promis
       const closed = new Promise<void>((resolve) => node.close(() => resolve()))
       if ('closeIdleConnections' in node) node.closeIdleConnections()
       // Somebody who never ends what they began to send must not keep a process from ending.
-      const forget = timers.set(PATIENCE_MS, () => 'closeAllConnections' in node && node.closeAllConnections())
+      const forget = timers.set(WAIT_LIMIT_MS, () => 'closeAllConnections' in node && node.closeAllConnections())
       await closed
       forget()
       unheard()

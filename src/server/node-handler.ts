@@ -66,12 +66,12 @@ function headersOf({ headers }: NodeRequest): Headers {
   return found
 }
 
-interface Rest {
+interface ScanBackoff {
   readonly headers: Headers
   readonly signal: AbortSignal
 }
 
-function requestOf(basePath: string, incoming: NodeRequest, { headers, signal }: Rest): Request {
+function requestOf(basePath: string, incoming: NodeRequest, { headers, signal }: ScanBackoff): Request {
   const { method = 'GET' } = incoming
   const url = urlOf(basePath, incoming)
   if (method === 'GET' || method === 'HEAD') return new Request(url, { method, headers, signal })

@@ -12,7 +12,7 @@ export interface OperationRule {
   readonly scope: Operation['scope']
   readonly reach: Operation['reach']
   readonly cost: Cost
-  /** `payload`: its answers may hold payloads, results, errors or differences of them, all released by `shown.ts`: `shown-gate.ts` stops others. */
+  /** `payload`: its answers may hold payloads, results, errors or differences of them, all released by `shown.ts`: `refuse-unreleased.ts` stops others. */
   readonly shows: 'nothing' | 'payload'
   readonly quotas: readonly QuotaName[]
 }
@@ -100,10 +100,10 @@ export const OPERATION_RULES = {
   releaseLock: { scope: 'admin', reach: 'fleet', cost: 'write', shows: 'nothing', quotas: [] },
   listQuotas: { scope: 'read', reach: 'workspace', cost: 'scan', shows: 'nothing', quotas: [] },
   explainTiming: { scope: 'read', reach: 'workspace', cost: 'search', shows: 'nothing', quotas: [] },
-  rehearseSchedules: { scope: 'operate', reach: 'workspace', cost: 'search', shows: 'payload', quotas: [] },
+  previewSchedules: { scope: 'operate', reach: 'workspace', cost: 'search', shows: 'payload', quotas: [] },
   simulateSchedule: { scope: 'read', reach: 'workspace', cost: 'search', shows: 'nothing', quotas: [] },
   readForecast: { scope: 'read', reach: 'workspace', cost: 'scan', shows: 'nothing', quotas: [] },
-  readHerds: { scope: 'read', reach: 'workspace', cost: 'scan', shows: 'nothing', quotas: [] },
+  readSpikes: { scope: 'read', reach: 'workspace', cost: 'scan', shows: 'nothing', quotas: [] },
   readClockChanges: { scope: 'read', reach: 'workspace', cost: 'scan', shows: 'nothing', quotas: [] },
   readLedger: { scope: 'read', reach: 'workspace', cost: 'scan', shows: 'payload', quotas: [] },
   followEvents: { scope: 'read', reach: 'workspace', cost: 'stream', shows: 'payload', quotas: ['streams'] },

@@ -66,7 +66,7 @@ export async function overviewPage(ask: AskInterface, base: string): Promise<Res
     ),
     section('Next', nextRows(schedules.data, now)),
     section('Recent', recent.data.map(recentRow)),
-    `<p class="soft">Loaded anew every ${REFRESH_SECONDS} seconds. <a href="${escaped(base)}/api/docs">Interface</a></p>`,
+    `<p class="soft">Loaded again every ${REFRESH_SECONDS} seconds. <a href="${escaped(base)}/api/docs">Interface</a></p>`,
   ]
   const page = htmlPage('Everytick', body.join('\n'))
   page.headers.set('refresh', String(REFRESH_SECONDS))

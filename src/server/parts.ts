@@ -1,4 +1,4 @@
-/** What the routes and duties of one server share; each decides for itself what it does with it. */
+/** What the routes and background tasks of one server share; each decides for itself what it does with it. */
 import type { Core } from '../scheduler/core.ts'
 import type { Everytick } from '../scheduler.ts'
 import type { Guesses } from './guesses.ts'

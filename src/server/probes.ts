@@ -22,8 +22,8 @@ export interface Probes {
   close(): Promise<void>
 }
 
-/** How long answers under way are waited for. */
-const PATIENCE_MS = 1000
+/** How long answers in flight are waited for. */
+const WAIT_LIMIT_MS = 1000
 
 export async function serveProbes(app: object, options: ProbeOptions = {}): Promise<Probes> {
   checkKeys(options, ['host', 'port'], 'serveProbes()')
@@ -45,7 +45,7 @@ export async function serveProbes(app: object, options: ProbeOptions = {}): Prom
     closing ??= (async () => {
       const closed = new Promise<void>((resolve) => node.close(() => resolve()))
       node.closeIdleConnections()
-      const forget = core.timers.set(PATIENCE_MS, () => node.closeAllConnections())
+      const forget = core.timers.set(WAIT_LIMIT_MS, () => node.closeAllConnections())
       await closed
       forget()
       unheard()

@@ -8,7 +8,7 @@ export const PROBLEM_CODES = {
   NOT_FOUND: [404, 'There is no such thing'],
   METHOD_NOT_ALLOWED: [405, 'The method is not allowed here'],
   NOT_ACCEPTABLE_STATE: [409, 'It is in a state that does not allow this'],
-  IDEMPOTENCY_IN_FLIGHT: [409, 'The first request with this key is still under way'],
+  IDEMPOTENCY_IN_FLIGHT: [409, 'The first request with this key is still in flight'],
   IDEMPOTENCY_OUTCOME_UNKNOWN: [
     409,
     'The server of the first request with this key died, and what it did is not known',

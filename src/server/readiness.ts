@@ -3,8 +3,8 @@ import type { Core } from '../scheduler/core.ts'
 import { Refusal } from './problem.ts'
 
 /** A probe decides by the answer, and soon asks again: no answer is one too. */
-const PATIENCE_MS = 2000
-/** A crowd of probes costs the database two reads a second. */
+const WAIT_LIMIT_MS = 2000
+/** A backlog of probes costs the database two reads a second. */
 const FRESH_MS = 500
 
 /** Throws UNAVAILABLE when it cannot, and says no more: anybody may ask. */
@@ -17,7 +17,7 @@ export function createReadiness({ clock, store, timers }: Pick<Core, 'clock' | '
   const ask = async (): Promise<boolean> => {
     let forget = (): void => {}
     const late = new Promise<false>((resolve) => {
-      forget = timers.set(PATIENCE_MS, () => resolve(false))
+      forget = timers.set(WAIT_LIMIT_MS, () => resolve(false))
     })
     const answer = store().then((opened) => opened.now())
     const isReady = await Promise.race([

@@ -1,12 +1,12 @@
 /** Keeps the sums over what has ended up to date, so that a day of runs is a few hundred rows to read. */
-import type { Duty } from './duties.ts'
+import type { BackgroundTask } from './background-tasks.ts'
 
-const REST_MS = 5000
+const BACKOFF_MS = 5000
 
-export const rolling: Duty = {
+export const rolling: BackgroundTask = {
   name: 'server-rolling',
   async pass(store) {
     const { more } = await store.stats.roll()
-    return more ? 0 : REST_MS
+    return more ? 0 : BACKOFF_MS
   },
 }

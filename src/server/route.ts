@@ -7,7 +7,7 @@ import type { Operation } from './operation.ts'
 import type { Principal } from './principal.ts'
 import type { WarningBody } from './warnings.ts'
 
-export interface Asked<O extends Operation = Operation> {
+export interface ParsedRequest<O extends Operation = Operation> {
   readonly params: O extends Operation<infer Schema, z.ZodType, z.ZodType> ? z.output<Schema> : never
   readonly query: O extends Operation<z.ZodType, infer Schema, z.ZodType> ? z.output<Schema> : never
   readonly body: O extends Operation<z.ZodType, z.ZodType, infer Schema> ? z.output<Schema> : never
@@ -52,11 +52,11 @@ export interface Reply {
 
 export interface Route {
   readonly operation: Operation
-  readonly handle: (asked: Asked) => Promise<Reply>
+  readonly handle: (asked: ParsedRequest) => Promise<Reply>
 }
 
-export function route<O extends Operation>(operation: O, handle: (asked: Asked<O>) => Promise<Reply>): Route {
-  return { operation, handle: handle as (asked: Asked) => Promise<Reply> }
+export function route<O extends Operation>(operation: O, handle: (asked: ParsedRequest<O>) => Promise<Reply>): Route {
+  return { operation, handle: handle as (asked: ParsedRequest) => Promise<Reply> }
 }
 
 export const ok = (body: unknown, headers: Readonly<Record<string, string>> = {}): Reply => ({

@@ -19,8 +19,8 @@ import { metricsRoutes } from './routes/metrics.ts'
 import { openApiRoutes } from './routes/openapi.ts'
 import { operationRoutes } from './routes/operations.ts'
 import { overviewRoutes } from './routes/overview.ts'
+import { previewRoutes } from './routes/preview.ts'
 import { quotaRoutes } from './routes/quotas.ts'
-import { rehearseRoutes } from './routes/rehearse.ts'
 import { runRoutes } from './routes/runs.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { sessionRoutes } from './routes/session.ts'
@@ -36,7 +36,7 @@ export function routesOf(parts: Parts, signIn: SignIn): readonly Route[] {
     ...fleetRoutes(parts),
     ...quotaRoutes(parts),
     ...explainRoutes(parts),
-    ...rehearseRoutes(parts),
+    ...previewRoutes(parts),
     ...simulateRoutes(parts),
     ...forecastRoutes(parts),
     ...ledgerRoutes(parts),

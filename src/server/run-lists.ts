@@ -13,7 +13,7 @@ interface RunPlace {
 
 export type HistoryCursor = MergedNext<RunPlace, NonRunPlace>
 
-export interface HistoryAsked {
+export interface HistoryRequest {
   readonly filter: Omit<RunFilter, 'states'>
   /** Runs only, whose ids are in it. */
   readonly range: IdRange | undefined
@@ -34,7 +34,7 @@ export interface HistoryPage {
 const CONTENT: readonly RunContent[] = ['payload', 'result']
 const NON_RUN_STATES = ['skipped', 'missed'] as const
 
-export async function historyPage(history: HistoryStore, asked: HistoryAsked): Promise<HistoryPage> {
+export async function historyPage(history: HistoryStore, asked: HistoryRequest): Promise<HistoryPage> {
   const { filter, range, states, limit, include } = asked
   const omit = CONTENT.filter((each) => !include.includes(each))
   const runStates = states?.filter((state) => !isNonRun(state))
@@ -67,7 +67,7 @@ export async function historyPage(history: HistoryStore, asked: HistoryAsked): P
 }
 
 /** What is still to come is no history, unless it is asked for. */
-const firstRun = ({ range, states, now }: HistoryAsked): RunPlace | null =>
+const firstRun = ({ range, states, now }: HistoryRequest): RunPlace | null =>
   range || states ? null : { id: idAfter(now) }
 
 async function source<Item, Place>(

@@ -1,9 +1,9 @@
 /** Answers with what a run said: a JSON object a line, or as events that go on until the run has ended. */
 import type { Run } from '../run/run.ts'
 import type { LogLine } from '../store/contract/logs.ts'
-import { nextTurn } from '../time/in-steps.ts'
+import { yieldToEventLoop } from '../time/in-steps.ts'
 import { PAGE_BYTES } from './contract/vocabulary.ts'
-import { mapInTurns } from './in-turns.ts'
+import { mapInSlices } from './in-slices.ts'
 import type { Parts } from './parts.ts'
 import type { Reply } from './route.ts'
 import { shownStream } from './shown.ts'
@@ -17,8 +17,8 @@ export interface LogQuery {
 }
 
 const DEFAULT_LINES = 1000
-const LOOK_MS = 400
-const BEAT_MS = 15_000
+const POLL_MS = 400
+const PRESENCE_MS = 15_000
 const HEADERS = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }
 
 const body = (line: LogLine) => ({ ...line, at: new Date(line.at) })
@@ -42,13 +42,13 @@ async function textOf({ core }: Parts, run: Run, wanted: { after: number; limit:
   for (let bytes = 0; texts.length < wanted.limit && bytes < PAGE_BYTES; ) {
     const limit = Math.min(DEFAULT_LINES, wanted.limit - texts.length)
     const page = await logs.read(run.id, { after, limit, maxBytes: PAGE_BYTES - bytes })
-    for (const text of await mapInTurns(page, (line) => `${JSON.stringify(body(line))}\n`)) {
+    for (const text of await mapInSlices(page, (line) => `${JSON.stringify(body(line))}\n`)) {
       texts.push(text)
       bytes += text.length
     }
     if (page.length < limit) break
     after = page.at(-1)!.seq
-    await nextTurn()
+    await yieldToEventLoop()
   }
   return texts.join('')
 }
@@ -82,7 +82,7 @@ async function* lines({ core }: Parts, runId: string, { from, pause }: Following
       yield 'event: end\ndata: {}\n\n'
       return
     }
-    if (core.clock.elapsed() - saidAt >= BEAT_MS) {
+    if (core.clock.elapsed() - saidAt >= PRESENCE_MS) {
       yield ': beat\n\n'
       saidAt = core.clock.elapsed()
     }
@@ -100,7 +100,7 @@ function streamOf(
   const pause = async (): Promise<boolean> => {
     if (!over)
       await new Promise<void>((resolve) => {
-        const forget = core.timers.set(LOOK_MS, resolve)
+        const forget = core.timers.set(POLL_MS, resolve)
         wake = () => {
           forget()
           resolve()

@@ -6,13 +6,13 @@ import { SCOPES, type Scope } from './scope.ts'
 import type { Rate } from './throttle.ts'
 
 /** What a host says of a request: what its sender may do, and as whom. */
-export type Vouched = 'none' | Scope | { readonly scope: Scope; readonly name?: string; readonly workspace?: string }
+export type AuthResult = 'none' | Scope | { readonly scope: Scope; readonly name?: string; readonly workspace?: string }
 
 export interface ServerOptions {
   /** Under which the interface is mounted, such as `/everytick`; nothing when absent. */
   readonly basePath?: string
   /** Asks the host who sends a request, in place of keys. */
-  readonly authorize?: (request: Request) => Vouched | Promise<Vouched>
+  readonly authorize?: (request: Request) => AuthResult | Promise<AuthResult>
   /** `keys` when absent. `open`: everybody who reaches it may do everything; for a developer's own machine only. */
   readonly access?: 'keys' | 'open'
   /** Whether anybody may read `/metrics`; false when absent. */
@@ -24,7 +24,7 @@ export interface ServerOptions {
   /** Requests of one caller; 200 a second, 400 at once, when absent. */
   readonly rate?: Rate
   /** Whether work that goes with the server (alerts, sums, bulk operations) is done in this process too; true when absent. */
-  readonly duties?: boolean
+  readonly backgroundTasks?: boolean
   /** An address that is asked for every so often while alerts are being looked after: a dead man's switch. */
   readonly heartbeat?: { readonly url: string; readonly every?: Duration }
   /**
@@ -42,14 +42,15 @@ export interface ServerSettings {
   readonly publicDocs: boolean
   readonly maxBodyBytes: number
   readonly rate: Rate
-  readonly duties: boolean
+  readonly backgroundTasks: boolean
   readonly heartbeat: { readonly url: string; readonly everyMs: number } | null
   readonly allowPrivate: boolean | readonly string[]
 }
 
-const KEYS = 'basePath authorize access publicMetrics publicDocs maxBodyBytes rate duties heartbeat allowPrivate'.split(
-  ' ',
-)
+const KEYS =
+  'basePath authorize access publicMetrics publicDocs maxBodyBytes rate backgroundTasks heartbeat allowPrivate'.split(
+    ' ',
+  )
 
 export function readServerOptions(options: ServerOptions): ServerSettings {
   checkKeys(options, KEYS, 'a server')
@@ -67,7 +68,7 @@ export function readServerOptions(options: ServerOptions): ServerSettings {
       burst: readInteger(rate.burst, 'rate.burst', [1, 1_000_000]),
       perSecond: readInteger(rate.perSecond, 'rate.perSecond', [1, 1_000_000]),
     },
-    duties: readBoolean(options.duties ?? true, 'duties'),
+    backgroundTasks: readBoolean(options.backgroundTasks ?? true, 'backgroundTasks'),
     heartbeat: heartbeat === undefined ? null : readHeartbeat(heartbeat),
     allowPrivate: readAllowPrivate(options.allowPrivate ?? false),
   })
@@ -94,9 +95,9 @@ function readHeartbeat(heartbeat: NonNullable<ServerOptions['heartbeat']>): Serv
 }
 
 /** What a host answered, read as strictly as anything else that decides who may do what. */
-export function readVouched(vouched: unknown): { scope: Scope; name: string; workspace: string | null } | null {
+export function readAuthResult(authResult: unknown): { scope: Scope; name: string; workspace: string | null } | null {
   const { scope, name, workspace } = (
-    typeof vouched === 'object' && vouched !== null ? vouched : { scope: vouched }
+    typeof authResult === 'object' && authResult !== null ? authResult : { scope: authResult }
   ) as {
     scope?: unknown
     name?: unknown

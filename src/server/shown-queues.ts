@@ -1,6 +1,6 @@
 /** Decides, purely, which queues have a place of their own where places are few: those that a process or a person named first, then those that only runs name, so many of each workspace and the workspaces in turns. */
 import type { SweptQueue } from '../store/contract/queues.ts'
-import { inTurns } from './alerting/in-turns.ts'
+import { roundRobin } from './alerting/round-robin.ts'
 
 type Named = Pick<SweptQueue, 'name' | 'configured' | 'workspace'>
 
@@ -25,7 +25,7 @@ export function shownQueues<Queue extends Named>(
     counts.set(workspace, count)
     return count <= each
   })
-  const shown = [...known, ...inTurns(others, ({ workspace }) => workspace)].slice(0, all)
+  const shown = [...known, ...roundRobin(others, ({ workspace }) => workspace)].slice(0, all)
   const isShown = new Set(shown)
   return { shown, hidden: queues.filter((queue) => !isShown.has(queue)) }
 }

@@ -1,19 +1,19 @@
-/** The one place that decides what of payloads, results, errors and differences is shown to whom; `shown-gate.ts` stops every answer that did not pass through it. */
+/** The one place that decides what of payloads, results, errors and differences is shown to whom; `refuse-unreleased.ts` stops every answer that did not pass through it. */
 import type { Json } from '../json.ts'
 import type { Alert } from '../observe/alert.ts'
 import type { RunError } from '../run/run.ts'
-import type { Rehearsal } from '../scheduler/rehearsal.ts'
+import type { Preview } from '../scheduler/preview.ts'
 import type { RevisionView } from '../scheduler/revisions.ts'
 import type { RunView } from '../scheduler/run-view.ts'
 import type { AttemptView } from '../scheduler/runs.ts'
+import type { ScheduleInput } from '../scheduler/schedule-input.ts'
 import type { ScheduleView } from '../scheduler/schedule-view.ts'
-import type { ScheduleWords } from '../scheduler/schedule-words.ts'
 import type { AuditEntry } from '../store/contract/audit-log.ts'
 import type { ListedNonRun, RunContent } from '../store/contract/history.ts'
 import type { Parts } from './parts.ts'
 import { mayDo, type Principal } from './principal.ts'
 import { REDACTED, redacted } from './redact.ts'
-import { release } from './shown-gate.ts'
+import { release } from './refuse-unreleased.ts'
 
 export type Shown = Readonly<Record<string, unknown>>
 
@@ -34,7 +34,7 @@ export interface Shows {
   entry(view: AttemptView, viewer: Viewer): Shown
   revision(view: RevisionView, viewer: Viewer): Shown
   /** What storing a schedule would change; `job` is the job of its new definition. */
-  preview(found: Rehearsal, job: string, viewer: Viewer): Shown
+  preview(found: Preview, job: string, viewer: Viewer): Shown
   /** What was changed, for the audit log, which outlives everything. */
   recorded(view: ScheduleView | null): Shown | null
   /** An entry of the audit log, by what its job calls secret now. */
@@ -89,7 +89,7 @@ export function shows({ jobs }: Pick<Parts, 'jobs'>): Shows {
       })
     },
     preview({ workspace, key, action, nextFireAt, before, after, paused }, job, viewer) {
-      const words = (some: Partial<ScheduleWords> | undefined, of: string): Json =>
+      const words = (some: Partial<ScheduleInput> | undefined, of: string): Json =>
         some === undefined ? null : definition(some as unknown as Json, viewer, of)
       return release({
         ...{ workspace, key, action, nextFireAt },

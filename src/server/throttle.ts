@@ -28,7 +28,7 @@ export function throttle(clock: Clock, { burst, perSecond }: Rate): Throttle {
   const wait = (left: number): number => (left >= 1 ? 0 : Math.ceil((1 - left) / perSecond))
   const forget = (): void => {
     for (const name of buckets.keys()) if (filled(name).left >= burst) buckets.delete(name)
-    // All of them are busy: whoever has been here longest starts anew.
+    // All of them are busy: whoever has been here longest starts again.
     for (const name of buckets.keys()) if (buckets.size >= MAX_NAMES) buckets.delete(name)
   }
   return {

@@ -99,14 +99,14 @@ export const hasAnything = ({ succeeded, failed, cancelled, skipped, missed }: S
 
 /** As it is kept, and read again. */
 export const statsText = ({ at: _, ...sums }: Stats): string => JSON.stringify(sums)
-export function statsOf(at: number, sums: KeptSums): Stats {
+export function statsOf(at: number, sums: StoredSums): Stats {
   const { latenessMaxMs = lastBound(LATENESS_BOUNDS, sums.lateness) } = sums
   const { durationMaxMs = lastBound(DURATION_BOUNDS, sums.durations) } = sums
   return { at, ...sums, latenessMaxMs, durationMaxMs }
 }
 
 /** Sums that an earlier version kept do not say what the longest was. */
-export type KeptSums = Omit<Stats, 'at' | 'latenessMaxMs' | 'durationMaxMs'> &
+export type StoredSums = Omit<Stats, 'at' | 'latenessMaxMs' | 'durationMaxMs'> &
   Partial<Pick<Stats, 'latenessMaxMs' | 'durationMaxMs'>>
 
 /** Where the highest class that has any ends; the one without an end, where it begins. */
@@ -119,7 +119,7 @@ function lastBound(bounds: readonly number[], counts: readonly number[]): number
  * What is to be kept of a step over `[fromAt, toAt)`: every sum, and for each stretch one of all, so that the newest of these
  * says how far it went.
  */
-export function keptOf(sums: Sums, { fromAt, toAt }: { fromAt: number; toAt: number }) {
+export function toStoredSums(sums: Sums, { fromAt, toAt }: { fromAt: number; toAt: number }) {
   const all = new Map(sums.of('all').map((stats) => [stats.at, stats]))
   const kept = sums.entries().filter(({ scope }) => scope !== 'all')
   for (let at = fromAt; at < toAt; at += STATS_BUCKET_MS)

@@ -1,4 +1,4 @@
-/** Decides what a target is told of the run it is to carry out, the same for every queue and endpoint; how it is sent is each target's matter. */
+/** Decides what a target is told of the run it is to execute, the same for every queue and endpoint; how it is sent is each target's matter. */
 import type { JobContext } from '../engine/context.ts'
 import { type Json, toJsonText } from '../json.ts'
 

@@ -1,7 +1,7 @@
 /** Drives an engine by hand on a clock that stands still: no loops, only passes, each until nothing is due any more. */
 import type { Engine, EngineOptions } from '../engine/engine.ts'
 import { setUpQueues } from '../engine/queue-setup.ts'
-import type { Fact } from '../observe/fact.ts'
+import type { EngineEvent } from '../observe/engine-event.ts'
 import { LONGEST_PAGE } from '../store/contract/planning.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Timers } from '../time/timers.ts'
@@ -18,20 +18,20 @@ export interface Driver {
 }
 
 /** Work that takes longer than this, in real time, is taken to be waiting for the clock. */
-export const PATIENCE_MS = 100
+export const WAIT_LIMIT_MS = 100
 const ENDS: ReadonlySet<string> = new Set([
   'run.succeeded',
   'run.failed',
   'run.cancelled',
   'run.handed_over',
-  'run.again',
+  'run.retry',
   'run.refused',
 ])
 
 interface Life {
   alive: boolean
   readonly engine: Engine
-  /** Attempts under way; true once they were waited for in vain. */
+  /** Attempts in flight; true once they were waited for in vain. */
   readonly attempts: Map<string, boolean>
   onEnd: (() => void) | null
 }
@@ -39,10 +39,10 @@ interface Life {
 export interface DriverOptions {
   readonly clock: Clock & { readonly timers: Timers }
   readonly create: (options: EngineOptions) => Engine
-  readonly patienceMs: number
+  readonly waitLimitMs: number
 }
 
-export function driver({ clock, create, patienceMs }: DriverOptions): Driver {
+export function driver({ clock, create, waitLimitMs }: DriverOptions): Driver {
   let wanted: EngineOptions | null = null
   let life: Life | null = null
   let unwatch = (): void => {}
@@ -61,15 +61,15 @@ export function driver({ clock, create, patienceMs }: DriverOptions): Driver {
   /** What is left of a crashed engine must neither be heard nor woken. */
   const worldOf = (
     own: () => Life,
-    { onFact }: EngineOptions,
-  ): Pick<EngineOptions, 'timers' | 'onFact' | 'random'> => ({
+    { onEvent }: EngineOptions,
+  ): Pick<EngineOptions, 'timers' | 'onEvent' | 'random'> => ({
     timers: { set: (ms, ring) => clock.timers.set(ms, () => own().alive && ring()) },
     // The middle of every span, so that tests can say when a retry comes.
     random: () => 0.5,
-    onFact(fact) {
+    onEvent(fact) {
       if (!own().alive) return
       track(own(), fact)
-      onFact(fact)
+      onEvent(fact)
     },
   })
 
@@ -112,7 +112,7 @@ export function driver({ clock, create, patienceMs }: DriverOptions): Driver {
     async settle() {
       for (let again = true; again && life; ) {
         await life.engine.settled()
-        again = life !== null && (await someEnd(life, patienceMs))
+        again = life !== null && (await someEnd(life, waitLimitMs))
       }
       if (life && wanted) await watchCursors(wanted)
     },
@@ -126,7 +126,7 @@ export function driver({ clock, create, patienceMs }: DriverOptions): Driver {
   }
 }
 
-function track(life: Life, fact: Fact): void {
+function track(life: Life, fact: EngineEvent): void {
   if (fact.kind === 'run.started') life.attempts.set(nameOf(fact), false)
   else if ('run' in fact && ENDS.has(fact.kind)) {
     life.attempts.delete(nameOf(fact))
@@ -137,14 +137,14 @@ function track(life: Life, fact: Fact): void {
 const nameOf = ({ run }: { run: { id: string; fence: number } }): string => `${run.id} ${run.fence}`
 
 /** Waits for work that speaks to the outside; answers whether any ended, so that what follows from it is done too. */
-async function someEnd(life: Life, patienceMs: number): Promise<boolean> {
+async function someEnd(life: Life, waitLimitMs: number): Promise<boolean> {
   const fresh = [...life.attempts].filter(([, waited]) => !waited)
   if (fresh.length === 0) return false
   const ended = await new Promise<boolean>((resolve) => {
     const give = (): void => resolve(false)
-    const timer = patienceMs > 0 ? setTimeout(give, patienceMs) : setImmediate(give)
+    const timer = waitLimitMs > 0 ? setTimeout(give, waitLimitMs) : setImmediate(give)
     life.onEnd = () => {
-      if (patienceMs > 0) clearTimeout(timer as NodeJS.Timeout)
+      if (waitLimitMs > 0) clearTimeout(timer as NodeJS.Timeout)
       resolve(true)
     }
   })

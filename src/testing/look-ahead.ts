@@ -10,7 +10,7 @@ const RATE_STEPS = 50
 
 /**
  * A timer (the driver sets one for the cursors), a pending run, a lease or a rate limit: whichever comes first after now;
- * null when nothing will. A run that waits for its lane has no instant of its own: it is let in when another ends.
+ * null when nothing will. A run that waits for its group has no instant of its own: it is let in when another ends.
  */
 export async function nextInstant(store: Store, clock: FakeClock): Promise<number | null> {
   const now = clock.now()
@@ -26,8 +26,8 @@ export async function nextInstant(store: Store, clock: FakeClock): Promise<numbe
   const late = new Set<string>()
   for (const run of await allRuns(store, { states: ['pending', 'running'] })) {
     if (run.state === 'running') consider(run.leaseUntil && run.leaseUntil + 1)
-    else if (run.gate !== 'waiting') consider(run.dueAt)
-    if (run.state === 'pending' && run.gate === 'open' && run.dueAt <= now) late.add(run.queue)
+    else if (run.readiness !== 'blocked') consider(run.dueAt)
+    if (run.state === 'pending' && run.readiness === 'ready' && run.dueAt <= now) late.add(run.queue)
   }
   if (late.size > 0) consider(await nextAllowance(store, late, now))
   return Number.isFinite(next) ? next : null

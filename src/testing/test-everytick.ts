@@ -8,7 +8,7 @@ import type { EverytickOptions } from '../scheduler/settings.ts'
 import { createApp, type Everytick } from '../scheduler.ts'
 import type { Store } from '../store/contract/store.ts'
 import { openSqlite } from '../store/sqlite/store.ts'
-import { driver, PATIENCE_MS } from './driver.ts'
+import { driver, WAIT_LIMIT_MS } from './driver.ts'
 import { type FakeClock, fakeClock } from './fake-clock.ts'
 import { allRuns, nextInstant } from './look-ahead.ts'
 
@@ -46,7 +46,7 @@ export interface TestPlace {
   /** Takes the store's own clock along, where it has one. */
   readonly moved?: (at: number) => Promise<void>
   /** How long work may take, in real time, before it is taken to be waiting for the clock. */
-  readonly patienceMs?: number
+  readonly waitLimitMs?: number
 }
 
 const KEYS = 'now jobs schedules queues name logger lease lookahead retention planner build removed quotas'.split(' ')
@@ -62,10 +62,10 @@ export async function createTestEverytick(options: TestOptions): Promise<TestEve
 
 /** The same in a place of the caller's own. */
 export async function startedIn(
-  { store, clock, moved = async () => {}, patienceMs = PATIENCE_MS }: TestPlace,
+  { store, clock, moved = async () => {}, waitLimitMs = WAIT_LIMIT_MS }: TestPlace,
   options: Omit<TestOptions, 'now'>,
 ): Promise<TestEverytick> {
-  const drive = driver({ clock, create: createEngine, patienceMs })
+  const drive = driver({ clock, create: createEngine, waitLimitMs })
   const seams = {
     clock,
     timers: clock.timers,

@@ -15,20 +15,20 @@ export async function inSteps<Value>(steps: Steps<Value>, clock: Pick<Clock, 'el
       const step = steps.next()
       if (step.done) return step.value
     }
-    await nextTurn()
+    await yieldToEventLoop()
   }
 }
 
 const waiting: (() => void)[] = []
 
 /** Resolves in a turn of the event loop of its own: the slices of many requests follow each other, with all else between them. */
-export function nextTurn(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(giveTurn)
+    if (waiting.push(resolve) === 1) setImmediate(resumeNext)
   })
 }
 
-function giveTurn(): void {
+function resumeNext(): void {
   waiting.shift()?.()
-  if (waiting.length > 0) setImmediate(giveTurn)
+  if (waiting.length > 0) setImmediate(resumeNext)
 }

@@ -10,7 +10,10 @@ const LEASE_MS = 5000
 const CUT_MS = 20_000
 
 const retry = { attempts: 100, backoff: 'fixed', base: '50ms', max: '200ms' } as const
-const [hold, beat] = ['hold', 'beat'].map((name) => defineJob({ name, retry, run: () => {} })) as [never, never]
+const [hold, reportPresence] = ['hold', 'beat'].map((name) => defineJob({ name, retry, run: () => {} })) as [
+  never,
+  never,
+]
 
 async function cutAndHeal(fault: Fault): Promise<{ lateMs: number; workingMs: number }> {
   const opened = await STORES.Postgres()
@@ -19,7 +22,7 @@ async function cutAndHeal(fault: Fault): Promise<{ lateMs: number; workingMs: nu
   const fleet = createFleet(() => address, { lease: `${LEASE_MS}ms` })
   try {
     fleet.block(true)
-    const app = everytick({ store: opened.store, jobs: [hold, beat] })
+    const app = everytick({ store: opened.store, jobs: [hold, reportPresence] })
     const cut = fleet.start('worker')
     await cut.ready
     const { id } = await app.enqueue(hold)
@@ -47,7 +50,7 @@ async function cutAndHeal(fault: Fault): Promise<{ lateMs: number; workingMs: nu
     await other.gone
     await delay(Math.max(0, cutAt + CUT_MS - Date.now()))
 
-    const again = await app.enqueue(beat)
+    const again = await app.enqueue(reportPresence)
     const healedAt = Date.now()
     proxy.heal()
     await until('the worker works again', async () =>

@@ -13,7 +13,7 @@ import { type Replicas, startReplicas } from '../postgres/replicas.ts'
 import { until } from './fleet.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
-const beat = defineJob({ name: 'beat', run: () => {} })
+const reportPresence = defineJob({ name: 'beat', run: () => {} })
 let holders: ((answer: string) => void)[] = []
 /** Goes on after its lease is lost, as code does that does not look at its signal. */
 const hold = defineJob({
@@ -21,7 +21,7 @@ const hold = defineJob({
   queue: 'held',
   run: () => new Promise<string>((resolve) => holders.push(resolve)),
 })
-const second = schedule({ key: 'second', every: '1s', job: beat, catchUp: 'all', overlap: 'allow' })
+const second = schedule({ key: 'second', every: '1s', job: reportPresence, catchUp: 'all', overlap: 'allow' })
 
 interface Acknowledged {
   readonly what: string
@@ -49,7 +49,13 @@ async function storeOn(url: string): Promise<PostgresStore> {
 
 /** An app that plans and works, on a server that has a note of it. */
 async function started(store: PostgresStore): Promise<Everytick> {
-  const app = everytick({ store, jobs: [beat, hold], queues: { default: 5, held: 2 }, lease: '2s', logger: quiet })
+  const app = everytick({
+    store,
+    jobs: [reportPresence, hold],
+    queues: { default: 5, leased: 2 },
+    lease: '2s',
+    logger: quiet,
+  })
   endings.push(() => app.stop({ drain: '0s' }))
   await app.start()
   await app.schedules.upsert(second)
@@ -64,9 +70,9 @@ async function write(app: Everytick, key: string): Promise<Acknowledged[]> {
     found.push({ what, at: Date.now(), isThere })
   const triggered = await app.schedules.trigger('default', 'second')
   acknowledged('trigger', async () => (await app.runs.get(triggered.id)) !== null)
-  const enqueued = await app.enqueue(beat)
+  const enqueued = await app.enqueue(reportPresence)
   acknowledged('enqueue', async () => (await app.runs.get(enqueued.id)) !== null)
-  await app.schedules.upsert(schedule({ key, every: '1h', job: beat }))
+  await app.schedules.upsert(schedule({ key, every: '1h', job: reportPresence }))
   acknowledged('upsert', async () => (await app.schedules.get('default', key)) !== null)
   return found
 }
@@ -97,7 +103,7 @@ describe('a failover', () => {
 
     const kept = await write(app, 'kept')
     await app.queues.pause('held')
-    const held = await app.enqueue(hold)
+    const leased = await app.enqueue(hold)
     await replicas.caughtUp()
     await replicas.cutReplication()
     const lost = [...(await write(app, 'lost-1')), ...(await write(app, 'lost-2'))]
@@ -124,11 +130,11 @@ describe('a failover', () => {
     await app.queues.resume('held')
     await until('the run is claimed again', async () => holders.length === 2)
     holders[0]!('stale')
-    await until('the stale result is refused', async () => refused.includes(held.id))
-    expect(await app.runs.get(held.id)).toMatchObject({ state: 'running', fence: 1 })
+    await until('the stale result is refused', async () => refused.includes(leased.id))
+    expect(await app.runs.get(leased.id)).toMatchObject({ state: 'running', fence: 1 })
     holders[1]!('fresh')
-    await until('the run has ended', async () => (await app.runs.get(held.id))?.state === 'succeeded')
-    expect(await app.runs.get(held.id)).toMatchObject({ result: 'fresh', fence: 1 })
+    await until('the run has ended', async () => (await app.runs.get(leased.id))?.state === 'succeeded')
+    expect(await app.runs.get(leased.id)).toMatchObject({ result: 'fresh', fence: 1 })
 
     const report = await app.audit()
     expect(report).toMatchObject({ ok: true, notes: [{ kind: 'failover', from: new Date(from), to: new Date(to) }] })

@@ -47,7 +47,7 @@ export interface Fleet {
 export interface FleetOptions {
   /** Of the product's default length when null. */
   readonly lease?: string | null
-  /** `beat` jobs take up to so long. */
+  /** `reportPresence` jobs take up to so long. */
   readonly workMs?: number
   /** Decides how long each of them takes. */
   readonly seed?: number

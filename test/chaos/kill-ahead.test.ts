@@ -15,7 +15,7 @@ const poison = defineJob({
   retry: { attempts: 2, backoff: 'fixed', base: '50ms', max: '50ms' },
   run: () => {},
 })
-const beat = defineJob({ name: 'beat', run: () => {} })
+const reportPresence = defineJob({ name: 'beat', run: () => {} })
 
 let fleet: Fleet | undefined
 let opened: ChaosStore | undefined
@@ -29,15 +29,16 @@ describe.each(Object.entries(STORES))('a busy worker on %s that is killed', (_, 
     opened = await openStore()
     const { store, url } = opened
     fleet = createFleet(() => url)
-    const app = everytick({ store, jobs: [once, single, beat], logger: silent })
+    const app = everytick({ store, jobs: [once, single, reportPresence], logger: silent })
     const ids: string[] = []
     const few = Array.from({ length: 10 }, () => ({}))
     for (let n = 0; n < EACH; n += few.length)
-      for (const job of [once, single, beat]) ids.push(...(await app.enqueueMany(job, few)).map(({ id }) => id))
+      for (const job of [once, single, reportPresence])
+        ids.push(...(await app.enqueueMany(job, few)).map(({ id }) => id))
     const first = fleet.start('worker')
     await until('the worker is busy', async () => fleet!.effects().length >= KILL_AFTER)
     // Else nothing is claimed ahead just then, and there is nothing to give back.
-    const held = await until('it holds more than it has begun', async () => {
+    const leased = await until('it holds more than it has begun', async () => {
       first.process.kill('SIGSTOP')
       const running = await store.history.runs({ states: ['running'] }, { limit: 1000 })
       if (running.length > CONCURRENCY) return running
@@ -48,7 +49,7 @@ describe.each(Object.entries(STORES))('a busy worker on %s that is killed', (_, 
     await first.gone
     const before = fleet.effects().length
     // More would be more than a tenth of a second of work.
-    expect(held.length).toBeLessThan(15 * CONCURRENCY)
+    expect(leased.length).toBeLessThan(15 * CONCURRENCY)
     expect(before).toBeLessThan(ids.length - 5 * CONCURRENCY)
     fleet.start('both')
     const isOver = async () => (await store.history.runs({ states: ['pending', 'running'] }, { limit: 1 })).length === 0
@@ -70,7 +71,7 @@ describe.each(Object.entries(STORES))('a busy worker on %s that is killed', (_, 
     expect(repeated + failed).toBeLessThanOrEqual(CONCURRENCY)
     const isOnce = async (id: string) => (await store.history.run(id))!.job === 'once'
     console.log(
-      `kill -9: ${held.length} runs held, ${failed} abandoned, ${repeated} repeated, ${counted} counted twice, concurrency ${CONCURRENCY}`,
+      `kill -9: ${leased.length} runs held, ${failed} abandoned, ${repeated} repeated, ${counted} counted twice, concurrency ${CONCURRENCY}`,
     )
     for (const [id, times] of seen) if (times > 1) expect(await isOnce(id)).toBe(false)
     await app.stop()
@@ -82,14 +83,14 @@ describe.each(Object.entries(STORES))('a job on %s that kills its worker', (_, o
     opened = await openStore()
     const { store, url } = opened
     fleet = createFleet(() => url, { lease: '1s' })
-    const app = everytick({ store, jobs: [beat, poison], logger: silent })
+    const app = everytick({ store, jobs: [reportPresence, poison], logger: silent })
     await app.enqueueMany(
-      beat,
+      reportPresence,
       Array.from({ length: 3 * CONCURRENCY }, () => ({})),
     )
     const { id } = await app.enqueue(poison)
     await app.enqueueMany(
-      beat,
+      reportPresence,
       Array.from({ length: 3 * CONCURRENCY }, () => ({})),
     )
     let deaths = 0

@@ -10,12 +10,12 @@ const SECONDS = Number(process.env.CHAOS_SECONDS ?? 8)
 const ROLES: readonly FleetRole[] = ['scheduler', 'scheduler', 'worker', 'worker', 'worker']
 
 /** The processes have the real one; here it only gives the schedules a job to name. */
-const beat = defineJob({
+const reportPresence = defineJob({
   name: 'beat',
   retry: { attempts: 100, backoff: 'fixed', base: '50ms', max: '200ms' },
   run: () => {},
 })
-const keep = { job: beat, catchUp: 'all', catchUpLimit: 100_000, overlap: 'allow' } as const
+const keep = { job: reportPresence, catchUp: 'all', catchUpLimit: 100_000, overlap: 'allow' } as const
 
 let fleet: Fleet | undefined
 let opened: ChaosStore | undefined
@@ -42,7 +42,7 @@ describe.each(Object.entries(STORES))('a fleet on %s under random kill -9', (_, 
       ),
       schedule({ key: 'three', every: '3s', ...keep }),
     ]
-    const app = everytick({ store, jobs: [beat] })
+    const app = everytick({ store, jobs: [reportPresence] })
     const watched: Watched[] = []
     for (const one of schedules) {
       await app.schedules.upsert(one)

@@ -24,7 +24,7 @@ const witness = (ctx) => {
 }
 
 const retry = { attempts: 100, backoff: 'fixed', base: '50ms', max: '200ms' }
-const beat = defineJob({
+const reportPresence = defineJob({
   name: 'beat',
   retry,
   async run(ctx) {
@@ -73,7 +73,7 @@ const poison = defineJob({
 
 const app = everytick({
   store,
-  jobs: [beat, hold, once, single, poison],
+  jobs: [reportPresence, hold, once, single, poison],
   queues: { default: 10 },
   planner: { mode: planner },
   ...(lease === null ? {} : { lease }),

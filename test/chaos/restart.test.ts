@@ -5,7 +5,7 @@ import { audit, CLEAN } from './audit.ts'
 import { createFleet, type Fleet, until } from './fleet.ts'
 import { type ChaosServer, ownPostgres } from './stores.ts'
 
-const beat = defineJob({
+const reportPresence = defineJob({
   name: 'beat',
   retry: { attempts: 100, backoff: 'fixed', base: '50ms', max: '200ms' },
   run: () => {},
@@ -22,11 +22,11 @@ it('survives three immediate restarts of Postgres: nothing lost, nothing unhandl
   server = await ownPostgres()
   const { store, url } = server
   fleet = createFleet(() => url)
-  const app = everytick({ store, jobs: [beat] })
+  const app = everytick({ store, jobs: [reportPresence] })
   const every = schedule({
     key: 'second',
     every: '1s',
-    job: beat,
+    job: reportPresence,
     catchUp: 'all',
     catchUpLimit: 10_000,
     overlap: 'allow',

@@ -7,7 +7,7 @@ import { type ChaosStore, STORES } from './stores.ts'
 const COUNT = 40
 /** Further ahead than the killed planner had planned. */
 const BEYOND_MS = 15_000
-const beat = defineJob({ name: 'beat', run: () => {} })
+const reportPresence = defineJob({ name: 'beat', run: () => {} })
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 let fleet: Fleet | undefined
@@ -21,10 +21,10 @@ it('leaves its share to the other, which loses and doubles no occurrence', async
   opened = await STORES.Postgres()
   const { store, url } = opened
   fleet = createFleet(() => url, { planner: 'sharded' })
-  const app = everytick({ store, jobs: [beat], logger: silent })
+  const app = everytick({ store, jobs: [reportPresence], logger: silent })
   const ids: string[] = []
   for (let n = 0; n < COUNT; n++) {
-    const { id } = await app.schedules.upsert({ key: `s${n}`, every: '1s', job: beat, overlap: 'allow' })
+    const { id } = await app.schedules.upsert({ key: `s${n}`, every: '1s', job: reportPresence, overlap: 'allow' })
     ids.push(id)
   }
   const nodes = [fleet.start('scheduler'), fleet.start('scheduler')]

@@ -132,7 +132,7 @@ describe.each(Object.entries(STORES))('an error on %s that no code catches', (_,
     for (let time = 0; time < MAX_UNCOUNTED; time++) {
       const [claimed] = (await opened.store.claims.claim({ workerId: 'before', leaseMs: 60_000, wanted })).runs
       const { id, fence, claimId } = claimed!
-      const verdict = { kind: 'again', delayMs: 0, reason: 'released', counts: false, error: null } as const
+      const verdict = { kind: 'retry', delayMs: 0, reason: 'released', counts: false, error: null } as const
       await opened.store.claims.settle([{ id, fence, claimId, workerId: 'before', verdict }])
     }
     const { process, ended, ids } = await busy()

@@ -24,7 +24,7 @@ async function cancelled({ app }: Site): Promise<string> {
         payload: null,
         policy,
       },
-      ...{ schedule: null, slot: null, lane: null, overlap: 'allow', due: { delayMs: 3_600_000 }, idempotencyKey: id },
+      ...{ schedule: null, slot: null, group: null, overlap: 'allow', due: { delayMs: 3_600_000 }, idempotencyKey: id },
     },
   ])
   await store.runs.cancel(id, 'ana')

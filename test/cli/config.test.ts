@@ -154,7 +154,7 @@ export default defineConfig({ store: 'sqlite:./own.db', jobs: [work], schedules:
     expect([await wrong.ended, wrong.shown()]).toEqual([1, expect.stringMatching(/CONFIG_FAILED: mail\.tsx:3:\d+: /)])
   })
 
-  it('is loaded anew by dev when any of its files changes', async () => {
+  it('is loaded again by dev when any of its files changes', async () => {
     const cwd = project(ORDINARY)
     const dev = everytick(['dev', '--port', '0'], { cwd })
     await dev.heard('1 created')

@@ -99,13 +99,16 @@ describe('everytick import crontab', () => {
     site.run(['import', 'crontab', '-', '--tz', 'UTC', ...args, ...site.where], { input })
 
   it('leaves a file of jobs alone that says something else, unless it is told to replace it', async () => {
-    site.write('kept.ts', '// mine\n')
+    site.write('stored-result.ts', '// mine\n')
     const before = await storedIn(site)
-    const kept = await from('@daily fresh\n', '--out', 'kept.ts')
+    const kept = await from('@daily fresh\n', '--out', 'stored-result.ts')
     expect([kept.code, kept.err]).toEqual([3, expect.stringMatching(/kept.ts is there[\s\S]*--force/)])
-    expect([await storedIn(site), readFileSync(join(site.folder, 'kept.ts'), 'utf8')]).toEqual([before, '// mine\n'])
-    expect((await from('@daily fresh\n', '--out', 'kept.ts', '--force')).code).toBe(0)
-    expect(readFileSync(join(site.folder, 'kept.ts'), 'utf8')).toContain(`file: 'fresh'`)
+    expect([await storedIn(site), readFileSync(join(site.folder, 'stored-result.ts'), 'utf8')]).toEqual([
+      before,
+      '// mine\n',
+    ])
+    expect((await from('@daily fresh\n', '--out', 'stored-result.ts', '--force')).code).toBe(0)
+    expect(readFileSync(join(site.folder, 'stored-result.ts'), 'utf8')).toContain(`file: 'fresh'`)
   })
 
   it('changes the time of a line, and removes lines that are gone when that is asked for', async () => {

@@ -1,4 +1,4 @@
-/** `everytick dev`, by the built program: something to see at once, code that is loaded anew, keys, and a ledger that survives kill -9. */
+/** `everytick dev`, by the built program: something to see at once, code that is loaded again, keys, and a ledger that survives kill -9. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -118,7 +118,7 @@ describe('npm start', () => {
   it('ends by itself after --seconds', async () => {
     const dev = everytick(['dev', '--config', config, '--port', '0', '--seconds', '1'], { cwd: project() })
     expect(await dev.ended).toBe(0)
-    expect(dev.shown()).toContain('stopping: no new runs, those under way may finish')
+    expect(dev.shown()).toContain('stopping: no new runs, those in flight may finish')
   })
 })
 

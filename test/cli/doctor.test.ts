@@ -45,7 +45,7 @@ describe.each(BACKENDS)('everytick doctor on %s', (backend) => {
       'clock',
       'queues',
       'zone data',
-      'herds',
+      'spikes',
       'quarantine',
       'alerts',
     ])

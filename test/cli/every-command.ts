@@ -33,7 +33,6 @@ export const CALLS: Readonly<Record<string, readonly string[]>> = {
   'runs retry': [ID],
   'runs cancel': [ID],
   'runs rm': [ID],
-  'runs redrive': ['--where', 'all', '--yes'],
   'ops ls': [],
   'ops watch': [ID],
   'ops cancel': [ID],

@@ -17,10 +17,10 @@ async function openAlertOf({ app }: StillPlace, subject: string, title = `${subj
   return (await openAlert((await core.store()).documents, alert, core.newId))!.alert.id
 }
 
-async function beat({ app }: StillPlace): Promise<void> {
+async function reportPresence({ app }: StillPlace): Promise<void> {
   const { workers } = await coreOf(app).store()
   const process = { id: 'w-1', host: 'h', pid: 7, tzdata: '2026a', busy: 1 }
-  await workers.beat({ ...process, roles: ['worker'], queues: { mail: 3 } })
+  await workers.reportPresence({ ...process, roles: ['worker'], queues: { mail: 3 } })
 }
 
 const channelOf = async ({ ask }: StillPlace, name: string): Promise<string> =>
@@ -29,7 +29,7 @@ const channelOf = async ({ ask }: StillPlace, name: string): Promise<string> =>
 describe.each(['sqlite', 'postgres'] as const)('on %s', (name) => {
   it('every command of the fleet works, and four at once do not lose each other’s changes', async () => {
     await using place = await openStill(name)
-    await beat(place)
+    await reportPresence(place)
     const [acked, muted, unmuted, resolved] = await Promise.all(
       ['a', 'b', 'c', 'd'].map((subject) => openAlertOf(place, subject)),
     )
@@ -169,7 +169,7 @@ describe('against a server', () => {
   })
 
   it('workers are listed and drained', async () => {
-    await beat(place)
+    await reportPresence(place)
     const row = async () => (await place.run('workers')).out.trimEnd().split('\t')
     const [shown, dry, strange, strangeDry] = await Promise.all([
       row(),

@@ -61,7 +61,7 @@ async function seed(): Promise<typeof ids> {
   const workers = await own<{ id: string }[]>('workers', 'ls')
   const span = ['--from', '2026-01-01T00:00:00Z', '--to', '2026-01-01T00:20:00Z', '--yes', '--detach']
   const backfill = await own<{ id: string }>('backfill', 'a-schedule', ...span)
-  const op = await own<{ id: string }>('runs', 'redrive', '--where', 'all', '--yes', '--detach')
+  const op = await own<{ id: string }>('runs', 'retry', '--where', 'all', '--yes', '--detach')
   await own('queues', 'pause', 'a-queue')
   return { run: run.id, channel: channel.id, key: key.id, worker: workers[0]!.id, backfill: backfill.id, op: op.id }
 }

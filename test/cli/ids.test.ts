@@ -44,7 +44,7 @@ describe.each(['sqlite', 'postgres', 'server'] as const)('an id on %s', (name) =
       const rule = { ruleId: 'default-missed', kind: 'missed', severity: 'warning', workspace: '' } as const
       const alert = { ...rule, subject: 'x', title: 'x was missed', values: {}, openedAt: 0 }
       const { id: alerted } = (await openAlert(store.documents, alert, core.newId))!.alert
-      await store.workers.beat({
+      await store.workers.reportPresence({
         ...{ id: 'mail-web7-41-ab12', host: 'web7', pid: 41, tzdata: '2026a', busy: 1, roles: ['worker'], queues: {} },
       })
       const channel = await made(place, '/channels', { name: 'ops', config: HOOK })

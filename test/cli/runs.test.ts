@@ -28,11 +28,11 @@ describe.each(STORES)('runs in %s', (name) => {
   it('are listed, shown, followed, cancelled and retried', async () => {
     const { run } = place
     const wanted = [made('plain', 't_1'), made('failing', 't_1'), made('failing', 't_3'), made('held', 't_2')] as const
-    const [good, bad, worse, held] = await Promise.all(wanted)
+    const [good, bad, worse, leased] = await Promise.all(wanted)
     await ended(good).toBe('succeeded')
     for (const id of [bad, worse]) await ended(id).toBe('failed')
-    await ended(held).toBe('running')
-    const following = run('runs', 'logs', held, '--follow')
+    await ended(leased).toBe('running')
+    const following = run('runs', 'logs', leased, '--follow')
     const [failed, shown, nobody] = await Promise.all([
       run('runs', 'ls', 'status:failed', 'schedule:t_1/of-failing', '--json', 'id,state'),
       run('runs', 'get', good, '--json'),
@@ -41,16 +41,16 @@ describe.each(STORES)('runs in %s', (name) => {
     expect(JSON.parse(failed.out)).toEqual([{ id: bad, state: 'failed' }])
     expect(JSON.parse(shown.out)).toMatchObject({ id: good, result: { sent: 3 } })
     expect(nobody.code).toBe(3)
-    const [cancelled, retried, redriven] = await Promise.all([
-      run('runs', 'cancel', held),
+    const [cancelled, retried, bulkRetried] = await Promise.all([
+      run('runs', 'cancel', leased),
       run('runs', 'retry', bad),
-      run('runs', 'redrive', '--where', 'workspace=t_3', 'schedule=of-failing', '--yes'),
+      run('runs', 'retry', '--where', 'workspace=t_3', 'schedule=of-failing', '--yes'),
     ])
-    expect(cancelled.out).toMatch(new RegExp(`^(told to stop|cancelled) ${held}\n$`))
+    expect(cancelled.out).toMatch(new RegExp(`^(told to stop|cancelled) ${leased}\n$`))
     expect((await following).out).toContain('began')
-    await ended(held).toBe('cancelled')
+    await ended(leased).toBe('cancelled')
     expect(retried.out).toBe(`retried ${bad}\n`)
-    expect(redriven).toMatchObject({ code: 0, out: 'retried 1 run\n' })
+    expect(bulkRetried).toMatchObject({ code: 0, out: 'retried 1 run\n' })
     for (const id of [bad, worse]) await expect.poll(() => fenceOf(id), PATIENT).toBe(2)
   })
 })
@@ -118,37 +118,37 @@ describe('runs on a server', () => {
     await ended(ids[0]!).toBe('failed')
     const where = ['--where', 'workspace=t_3', 'schedule=of-failing']
     const [tried, unsure] = await Promise.all([
-      run('runs', 'redrive', ...where, '--dry-run'),
-      run('runs', 'redrive', ...where),
+      run('runs', 'retry', ...where, '--dry-run'),
+      run('runs', 'retry', ...where),
     ])
     expect([tried.out.trim().split('\n').sort(), tried.err]).toEqual([
       ids.map((id) => `would retry ${id}`).sort(),
       '2 runs would be retried\n',
     ])
     expect(unsure.code).toBe(2)
-    expect(await run('runs', 'redrive', ...where, '--yes')).toMatchObject({ code: 0, out: 'retried 2 runs\n' })
+    expect(await run('runs', 'retry', ...where, '--yes')).toMatchObject({ code: 0, out: 'retried 2 runs\n' })
     await expect.poll(fences, PATIENT).toEqual([3, 2])
     for (const id of ids) await ended(id).toBe('failed')
   })
 
   it('are deleted when they have finished, and none of them while one has not', async () => {
     const { run, app } = place
-    const [done, held] = [await made('plain', 't_5'), await made('held', 't_5')]
+    const [done, leased] = [await made('plain', 't_5'), await made('held', 't_5')]
     await ended(done).toBe('succeeded')
-    await ended(held).toBe('running')
-    const refused = await run('runs', 'rm', done, held)
+    await ended(leased).toBe('running')
+    const refused = await run('runs', 'rm', done, leased)
     expect([refused.code, refused.err]).toEqual([3, expect.stringContaining('only finished runs can be deleted')])
     expect((await run('runs', 'rm', done, '--dry-run')).out).toBe(`would delete ${done}\n`)
     expect((await app.runs.get(done))?.state).toBe('succeeded')
     expect(await run('runs', 'rm', done)).toMatchObject({ code: 0, out: `deleted ${done}\n` })
     expect(await app.runs.get(done)).toBeNull()
-    await run('runs', 'cancel', held)
+    await run('runs', 'cancel', leased)
   })
 
   it('that are not there, or not failed, end with exit 3', async () => {
     const { run } = place
     const good = await made('plain', 't_4')
-    const wrong = [run('runs', 'get', 'x'), run('runs', 'redrive'), run('runs', 'ls', 'text')]
+    const wrong = [run('runs', 'get', 'x'), run('runs', 'retry'), run('runs', 'ls', 'text')]
     expect((await Promise.all(wrong)).map(({ code }) => code)).toEqual([3, 2, 2])
     await ended(good).toBe('succeeded')
     const endings = await Promise.all([

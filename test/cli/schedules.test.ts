@@ -69,7 +69,7 @@ describe.each(STORES)('schedules in %s', (name) => {
     expect(await app.schedules.get('t_1', 'nightly')).toMatchObject({ cron: '0 3 * * *', tags: ['finance'] })
   })
 
-  it('are triggered, made good and changed in bulk', async () => {
+  it('are triggered, run afterwards and changed in bulk', async () => {
     const { run, app } = place
     const now = Date.now()
     await app.schedules.upsert({ key: 'by-hand', cron: '0 0 1 1 *', job: 'plain' })
@@ -221,7 +221,7 @@ describe('schedules on a server', () => {
     expect(await app.runs.list({ schedule: 'by-hand' })).toHaveLength(1)
   })
 
-  it('are made good for a past span, watched or not', async () => {
+  it('are run afterwards for a past span, watched or not', async () => {
     const { run, app } = server
     const now = Date.now()
     await app.schedules.upsert({ key: 'hourly', every: '1h', job: 'plain' })
@@ -278,7 +278,7 @@ describe('schedules on a terminal', () => {
     expect(await server.app.schedules.get('default', 'nightly')).not.toBeNull()
   })
 
-  it('show a bar while they are made good; ctrl-c leaves it and says how to go on', async () => {
+  it('show a bar while they are run afterwards; ctrl-c leaves it and says how to go on', async () => {
     const now = new Date().toISOString().slice(0, 10)
     const from = new Date(Date.parse(now) - 6 * 24 * HOUR).toISOString()
     const command = ['backfill', 'nightly', '--from', from, '--to', now, '--concurrency', '2', ...server.where]

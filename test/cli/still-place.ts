@@ -55,7 +55,10 @@ export async function openStill(name: Name): Promise<StillPlace> {
   const server = name === 'server' ? await served(app) : null
   const where = server?.where ?? ['--db', address]
   const run: StillPlace['run'] = (...args) => program(...args, ...where)
-  const { fetch: send } = createServer(app, { duties: false, authorize: () => ({ scope: 'admin', name: 'test' }) })
+  const { fetch: send } = createServer(app, {
+    backgroundTasks: false,
+    authorize: () => ({ scope: 'admin', name: 'test' }),
+  })
   return {
     ...{ app, where, age, run },
     async runAll(...commands) {
@@ -83,7 +86,7 @@ export async function openStill(name: Name): Promise<StillPlace> {
 async function served(app: Everytick): Promise<{ where: readonly string[]; close: () => Promise<void> }> {
   const key = { name: 'test', scope: 'admin', workspace: null, by: 'test', forMs: null } as const
   const { token } = await createKeys(coreOf(app)).create(key)
-  const { url, close } = await serve(app, { port: 0, duties: false })
+  const { url, close } = await serve(app, { port: 0, backgroundTasks: false })
   return { where: ['--url', url, '--token', token], close }
 }
 

@@ -149,7 +149,7 @@ describe('everytick worker', () => {
   })
 })
 
-/** The number that a run under way has logged. */
+/** The number that a run in flight has logged. */
 async function saidBy(app: Everytick): Promise<number> {
   const { logs } = await coreOf(app).store()
   const look = async (): Promise<number> => {

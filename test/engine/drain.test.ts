@@ -20,14 +20,14 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise(setImmediate)
 }
 
-/** Two runs, the first of them under way in a process whose beats are the test's to give. */
+/** Two runs, the first of them in flight in a process whose beats are the test's to give. */
 async function working() {
   store = await openSqlite({ path: ':memory:' })
-  let beat = (): void => {}
+  let reportPresence = (): void => {}
   const timers: Timers = {
     set(ms, ring) {
       if (ms !== 5000) return systemTimers.set(ms, ring)
-      beat = ring
+      reportPresence = ring
       return () => {}
     },
   }
@@ -55,16 +55,23 @@ async function working() {
   await started
   await until(async () => (await store.workers.list()).length === 1)
   const [worker] = await store.workers.list()
-  return { app, job, ids: [first.id, second.id] as const, worker: worker!, beat: () => beat(), finish: () => finish() }
+  return {
+    app,
+    job,
+    ids: [first.id, second.id] as const,
+    worker: worker!,
+    reportPresence: () => reportPresence(),
+    finish: () => finish(),
+  }
 }
 
 const stateOf = async (id: string): Promise<string> => (await store.history.run(id))!.state
 
 describe('a process that is told to drain', () => {
   it('claims nothing more, hands back what it had not begun, and finishes what it does', async () => {
-    const { app, job, ids, worker, beat, finish } = await working()
+    const { app, job, ids, worker, reportPresence, finish } = await working()
     expect(await store.workers.drain(worker.id)).toBe(true)
-    beat()
+    reportPresence()
     await until(async () => (await stateOf(ids[1])) === 'pending')
     expect(await store.history.run(ids[1])).toMatchObject({ attempt: 0, workerId: null })
     expect(await stateOf(ids[0])).toBe('running')
@@ -76,9 +83,9 @@ describe('a process that is told to drain', () => {
   })
 
   it('leaves the rest to others', async () => {
-    const { ids, worker, beat } = await working()
+    const { ids, worker, reportPresence } = await working()
     await store.workers.drain(worker.id)
-    beat()
+    reportPresence()
     await until(async () => (await stateOf(ids[1])) === 'pending')
     const job = defineJob({ name: 'job', run: () => 'by another' })
     const other = everytick({ store, jobs: [job], queues: { default: 1 }, logger: silent })
@@ -89,15 +96,15 @@ describe('a process that is told to drain', () => {
   })
 
   it('drains for as long as it lives, also when it was dropped from the list meanwhile', async () => {
-    const { worker, beat } = await working()
+    const { worker, reportPresence } = await working()
     await store.workers.drain(worker.id)
     const isDraining = async (): Promise<boolean> => (await store.workers.list()).some(({ draining }) => draining)
     const before = worker.seenAt
-    beat()
+    reportPresence()
     await until(async () => (await store.workers.list())[0]!.seenAt >= before && (await isDraining()))
     await store.workers.leave(worker.id)
     await until(async () => {
-      beat()
+      reportPresence()
       return isDraining()
     })
     expect(await store.workers.list()).toMatchObject([{ id: worker.id, draining: true }])

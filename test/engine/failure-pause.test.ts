@@ -111,7 +111,7 @@ describe('a run that gives up for its whole schedule', () => {
     expect(await pauseOf('hooks')).toMatchObject({ by: 'ana', reason: 'audit' })
   })
 
-  it('leaves a schedule alone that was changed while the run was under way', async () => {
+  it('leaves a schedule alone that was changed while the run was in flight', async () => {
     const job = defineJob({
       name: 'job',
       run: async () => {

@@ -37,7 +37,7 @@ describe.each(Object.entries(PLACES))('a run that is handed over, on %s', (_, op
     place = await open(NOW)
     endings.push(() => place.close())
     // Its handler speaks to the store, and is waited for until it ends.
-    t = await startedIn({ ...place, patienceMs: 10_000 }, { jobs: [job], queues: { default: 1 }, lease: '30s' })
+    t = await startedIn({ ...place, waitLimitMs: 10_000 }, { jobs: [job], queues: { default: 1 }, lease: '30s' })
     endings.push(() => t.app.stop({ drain: '0s' }))
     events = []
     for (const name of ['run.started', 'run.handed_over', 'run.refused', 'run.succeeded'] as const)

@@ -211,7 +211,7 @@ describe('a handler', () => {
     const seen: JobContext[] = []
     await runOnce((ctx) => {
       seen.push(ctx)
-      if (ctx.run.attempt === 1) throw new Error('again')
+      if (ctx.run.attempt === 1) throw new Error('retry')
     })
     await t.advance('1m')
     expect(seen.map(({ run }) => run.attempt)).toEqual([1, 2])
@@ -235,7 +235,7 @@ describe('a worker', () => {
       payload: null,
       schedule: null,
       slot: null,
-      lane: null,
+      group: null,
       overlap: 'allow',
       due: { delayMs: 0 },
       idempotencyKey: null,
@@ -247,7 +247,7 @@ describe('a worker', () => {
     expect((await t.store.history.journal({ runId: base.id })).map(({ kind }) => kind)).toEqual(['unknown_job'])
   })
 
-  it('that crashes loses its leases to the next, and the runs are carried out again under a higher fence', async () => {
+  it('that crashes loses its leases to the next, and the runs are executed again under a higher fence', async () => {
     const fences: number[] = []
     const job = defineJob({
       name: 'job',

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { JobContext } from '../../src/engine/context.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
-import type { Fact } from '../../src/observe/fact.ts'
+import type { EngineEvent } from '../../src/observe/engine-event.ts'
 import type { NewRun } from '../../src/store/contract/runs.ts'
 import type { Store } from '../../src/store/contract/store.ts'
 import { openSqlite } from '../../src/store/sqlite/store.ts'
@@ -12,7 +12,7 @@ const clock = fakeClock(Date.parse('2027-01-01T00:00:00Z'))
 const DAY = 86_400_000
 let store: Store
 let engine: Engine
-let facts: Fact[]
+let facts: EngineEvent[]
 let heard: (() => void)[]
 beforeEach(async () => {
   store = await openSqlite({ path: ':memory:', clock })
@@ -31,7 +31,7 @@ async function start(run: (ctx: JobContext) => unknown, concurrency = 5) {
     queues: { default: { concurrency, limits: {}, retryBudget: null } },
     ...{ leaseMs: 15_000, lookaheadMs: 10_000 },
     retention: { historyMs: DAY, journalMs: DAY, idempotencyMs: DAY, workersMs: DAY, orphansMs: DAY, endedMs: DAY },
-    onFact(fact) {
+    onEvent(fact) {
       facts.push(fact)
       for (const hear of heard) hear()
     },
@@ -40,7 +40,7 @@ async function start(run: (ctx: JobContext) => unknown, concurrency = 5) {
 }
 
 const idOf = (n: number): string => `01890000-0000-7000-8000-00000000000${n}`
-const newRun = (n: number, lane: string | null): NewRun => ({
+const newRun = (n: number, group: string | null): NewRun => ({
   ...{
     id: idOf(n),
     workspace: 'default',
@@ -51,11 +51,11 @@ const newRun = (n: number, lane: string | null): NewRun => ({
     payload: null,
   },
   policy: { retry: { attempts: 1, backoff: 'fixed', baseMs: 0, maxMs: 0 } },
-  ...{ schedule: null, slot: null, lane, overlap: lane === null ? 'allow' : 'queue' },
+  ...{ schedule: null, slot: null, group, overlap: group === null ? 'allow' : 'queue' },
   ...{ due: { delayMs: 0 }, idempotencyKey: null },
 })
 
-const told = (kind: Fact['kind'], count: number): Promise<void> =>
+const told = (kind: EngineEvent['kind'], count: number): Promise<void> =>
   new Promise((resolve) => {
     const look = (): void => {
       if (facts.filter((fact) => fact.kind === kind).length >= count) resolve()
@@ -88,7 +88,7 @@ describe('without any time passing', () => {
     expect(facts.filter(({ kind }) => kind === 'run.started')).toHaveLength(1)
   })
 
-  it('the runs of one lane follow each other', async () => {
+  it('the runs of one concurrency group follow each other', async () => {
     await start(() => {})
     await store.runs.enqueue([1, 2, 3, 4].map((n) => newRun(n, 'lane')))
     await told('run.succeeded', 4)

@@ -29,7 +29,7 @@ describe('a queue', () => {
     for (const [i, at] of begun.entries()) if (i >= 2) expect(at - begun[i - 2]!).toBeGreaterThanOrEqual(60_000)
   })
 
-  it('with a global concurrency never has more under way, and works through all of them', async () => {
+  it('with a global concurrency never has more in flight, and works through all of them', async () => {
     let [now, most, done] = [0, 0, 0]
     const job = defineJob({
       name: 'job',

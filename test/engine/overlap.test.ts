@@ -9,7 +9,7 @@ afterEach(async () => {
   await t[Symbol.asyncDispose]()
 })
 
-interface Held {
+interface LeasedRun {
   readonly finish: () => void
   readonly signal: AbortSignal
 }
@@ -17,14 +17,14 @@ interface Held {
 /** A schedule of every minute whose runs last until the test ends them, or until they are told to stop. */
 async function slow(overlap: Overlap) {
   const begun: string[] = []
-  const held = new Map<string, Held>()
+  const leased = new Map<string, LeasedRun>()
   const job = defineJob({
     name: 'slow',
     run: ({ slot, signal }) =>
       new Promise<void>((resolve, reject) => {
         const name = slot!.end.toISOString().slice(11, 16)
         begun.push(name)
-        held.set(name, { finish: resolve, signal })
+        leased.set(name, { finish: resolve, signal })
         signal.addEventListener('abort', () => reject(signal.reason))
       }),
   })
@@ -39,15 +39,15 @@ async function slow(overlap: Overlap) {
     runs: t.runs().map((run) => `${run.scheduledAt!.toISOString().slice(11, 16)} ${run.state}`),
     skipped: (await t.store.history.nonRuns(id)).map(({ reason, count }) => `${reason} ${count}`),
   })
-  return { held, look }
+  return { leased, look }
 }
 
 describe('a run that comes due while the one before is unfinished', () => {
   it('is skipped under skip, with one record for all of them, and the next begins on time', async () => {
-    const { held, look } = await slow('skip')
+    const { leased, look } = await slow('skip')
     await t.advance('3m')
     expect(await look()).toMatchObject({ begun: '00:01', skipped: ['overlap 2'] })
-    held.get('00:01')!.finish()
+    leased.get('00:01')!.finish()
     await t.advance('1m')
     expect(await look()).toEqual({
       begun: '00:01 00:04',
@@ -57,32 +57,32 @@ describe('a run that comes due while the one before is unfinished', () => {
   })
 
   it('waits under queue, and all of them begin one after another', async () => {
-    const { held, look } = await slow('queue')
+    const { leased, look } = await slow('queue')
     await t.advance('3m')
     expect(await look()).toMatchObject({ begun: '00:01', runs: ['00:01 running', '00:02 pending', '00:03 pending'] })
-    held.get('00:01')!.finish()
+    leased.get('00:01')!.finish()
     await t.advance('1s')
     expect((await look()).begun).toBe('00:01 00:02')
-    held.get('00:02')!.finish()
+    leased.get('00:02')!.finish()
     await t.advance('1s')
     expect(await look()).toMatchObject({ begun: '00:01 00:02 00:03', skipped: [] })
   })
 
   it('waits under queue_one, but only one does', async () => {
-    const { held, look } = await slow('queue_one')
+    const { leased, look } = await slow('queue_one')
     await t.advance('4m')
     expect(await look()).toMatchObject({ runs: ['00:01 running', '00:02 pending'], skipped: ['overlap 2'] })
-    held.get('00:01')!.finish()
+    leased.get('00:01')!.finish()
     await t.advance('1s')
     expect((await look()).begun).toBe('00:01 00:02')
   })
 
   it('takes its place under cancel_previous, once the one before has stopped', async () => {
-    const { held, look } = await slow('cancel_previous')
+    const { leased, look } = await slow('cancel_previous')
     await t.advance('1m')
     expect((await look()).begun).toBe('00:01')
     await t.advance('1m')
-    expect(held.get('00:01')!.signal.reason).toMatchObject({ code: 'RUN_CANCELLED' })
+    expect(leased.get('00:01')!.signal.reason).toMatchObject({ code: 'RUN_CANCELLED' })
     expect(await look()).toEqual({ begun: '00:01 00:02', runs: ['00:01 cancelled', '00:02 running'], skipped: [] })
   })
 

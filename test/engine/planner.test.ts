@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { everybodyLeads } from '../../src/engine/leadership.ts'
 import { createPlanner } from '../../src/engine/planner.ts'
 import { defineJob, schedule } from '../../src/index.ts'
-import type { Fact } from '../../src/observe/fact.ts'
+import type { EngineEvent } from '../../src/observe/engine-event.ts'
 import { NO_FAILOVERS } from '../../src/store/contract/failovers.ts'
 import type { PlanningStore } from '../../src/store/contract/planning.ts'
 import { createTestEverytick, type TestEverytick } from '../../src/testing/test-everytick.ts'
@@ -39,7 +39,7 @@ describe('the planner', () => {
       },
       leadership: everybodyLeads,
       lookaheadMs: 10_000,
-      onFact: () => {},
+      onEvent: () => {},
     })
     for (let pass = 0; pass < 5; pass++) await planner.pass()
     expect(written).toBeLessThanOrEqual(3)
@@ -57,7 +57,7 @@ describe('the planner', () => {
     t.clock.moveBy(60_000)
     const confirm = () => Promise.reject(new Error('not recorded'))
     const { planning } = t.store
-    const options = { planning, leadership: everybodyLeads, lookaheadMs: 10_000, onFact: () => {} }
+    const options = { planning, leadership: everybodyLeads, lookaheadMs: 10_000, onEvent: () => {} }
     const [before] = (await planning.due({ lookaheadMs: 10_000, limit: 1 })).schedules
     await expect(createPlanner({ ...options, failovers: { confirm } }).pass()).rejects.toThrow('not recorded')
     expect((await planning.due({ lookaheadMs: 10_000, limit: 1 })).schedules).toEqual([before])
@@ -73,8 +73,8 @@ describe('the planner', () => {
       t = await createTestEverytick({ now: '2027-01-01T00:00:30Z', jobs: [job], schedules })
     })
 
-    const plannerOf = (planning: PlanningStore, onFact: (fact: Fact) => void = () => {}) =>
-      createPlanner({ planning, failovers: NO_FAILOVERS, leadership: everybodyLeads, lookaheadMs: 60_000, onFact })
+    const plannerOf = (planning: PlanningStore, onEvent: (fact: EngineEvent) => void = () => {}) =>
+      createPlanner({ planning, failovers: NO_FAILOVERS, leadership: everybodyLeads, lookaheadMs: 60_000, onEvent })
 
     it('looks for the next page while one is written, and plans nothing twice', async () => {
       const { planning } = t.store
@@ -83,7 +83,7 @@ describe('the planner', () => {
       const again = new Promise<void>((resolve) => {
         lookedAgain = resolve
       })
-      const facts: Fact[] = []
+      const facts: EngineEvent[] = []
       const planner = plannerOf(
         {
           ...planning,
@@ -133,7 +133,7 @@ describe('the planner', () => {
       planning: t.store.planning,
       leadership: everybodyLeads,
       lookaheadMs: 10_000,
-      onFact: () => {},
+      onEvent: () => {},
     })
     for (let minute = 0; minute < 3; minute++) {
       await t.advance('55s')

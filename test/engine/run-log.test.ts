@@ -29,7 +29,7 @@ describe.each(Object.entries(PLACES))('on %s, what a handler logs', (_, open) =>
     const id = await runs(({ log, run }) => {
       log.info('begins')
       if (run.attempt === 1) log.error('fails', { error: new TypeError('no rate') })
-      if (run.attempt === 1) throw new Error('again')
+      if (run.attempt === 1) throw new Error('retry')
       log.debug('sent', { count: 3 })
     })
     await t.advance('1m')

@@ -38,7 +38,7 @@ async function start(): Promise<Everytick> {
   })
   const index = apps.push(app) - 1
   planned[index] = 0
-  coreOf(app).hub.onFact((fact) => {
+  coreOf(app).hub.onEvent((fact) => {
     if (fact.kind === 'schedule.planned') planned[index]! += fact.runs
   })
   await app.start()
@@ -48,8 +48,8 @@ async function start(): Promise<Everytick> {
 it('share the schedules, take over from one that stops, and plan every occurrence one time', async () => {
   const [first] = [await start(), await start()]
   const both = async () => {
-    const held = (await coreOf(first).store()).locks.list()
-    return (await held).filter(({ name }) => name === 'planner' || name === 'planner-2').length
+    const leased = (await coreOf(first).store()).locks.list()
+    return (await leased).filter(({ name }) => name === 'planner' || name === 'planner-2').length
   }
   await vi.waitFor(async () => expect(await both()).toBe(2), { timeout: 30_000, interval: 100 })
   const before = [...planned]

@@ -253,7 +253,7 @@ describe('an attempt', () => {
     ['makes it active', keeper, { ...manager, with: broken }],
     ['is told of an outcome', broke({ setAttribute: broken }), manager],
     ['ends a span', broke({ end: broken }), manager],
-  ])('is carried out once and settled though the SDK throws when it %s', async (_, tracer, contextManager) => {
+  ])('is executed once and settled though the SDK throws when it %s', async (_, tracer, contextManager) => {
     trace.disable()
     trace.setGlobalTracerProvider({ getTracer: () => tracer })
     context.disable()

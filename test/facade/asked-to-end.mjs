@@ -1,11 +1,11 @@
-/** A process with a run under way, which says so and then waits to be asked to end. */
+/** A process with a run in flight, which says so and then waits to be asked to end. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { defineJob, everytick } from 'everytick'
 
 const slow = defineJob({
   name: 'slow',
   async run() {
-    process.send?.('under way')
+    process.send?.('in flight')
     await delay(300)
     return 'finished'
   },

@@ -1,10 +1,10 @@
-/** Backfills: a past span of a schedule is made good, once, as slowly as wanted, through crashes, until it is done or cancelled. */
+/** Backfills: a past span of a schedule is run afterwards, once, as slowly as wanted, through crashes, until it is done or cancelled. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineJob } from '../../src/index.ts'
 import type { BackfillView } from '../../src/scheduler/backfills.ts'
 import { createTestEverytick, startedIn, type TestEverytick } from '../../src/testing/test-everytick.ts'
-import { OPEN_PLACES } from './open-places.ts'
+import { OPEN_PLACES } from './open-resources.ts'
 
 const NOW = '2027-05-10T00:30:00Z'
 const from = '2027-05-09T01:00:00Z'
@@ -16,7 +16,7 @@ interface Bench {
   readonly atOnce: number[]
 }
 
-/** A job that takes a second of the test's clock, and tells how many of it were under way. */
+/** A job that takes a second of the test's clock, and tells how many of it were in flight. */
 async function bench(begin: (jobs: ReturnType<typeof jobsOf>['jobs']) => Promise<TestEverytick>): Promise<Bench> {
   const { jobs, ran, atOnce, use } = jobsOf()
   const t = await begin(jobs)
@@ -65,7 +65,7 @@ describe('a backfill', () => {
     expect(await t.app.audit({ from: '2027-05-09T00:30:00Z' })).toMatchObject({ ok: true })
   })
 
-  it('has as many under way as it may, and no more', async () => {
+  it('has as many in flight as it may, and no more', async () => {
     const { t, ran, atOnce } = await begin()
     await using _ = t
     await t.app.schedules.backfill('default', 'hourly', { from, to, concurrency: 4 })
@@ -128,7 +128,7 @@ describe('a backfill', () => {
     expect(ran.length).toBeLessThan(5)
   })
 
-  it('does not make good what the catch-up policy is about to', async () => {
+  it('does not run afterwards what the catch-up policy is about to', async () => {
     const { t, ran } = await begin()
     await using _ = t
     await t.app.schedules.edit('default', 'hourly', { catchUp: 'all' })
@@ -169,7 +169,7 @@ describe.each(OPEN_PLACES)('on %s, a backfill', (_, open) => {
     expect(await get(t, id)).toMatchObject({ state: 'done', succeeded: 10, done: 10, total: 10 })
     expect(new Set(hoursOf(ran)).size).toBe(10)
     expect(t.runs({ state: 'succeeded' })).toHaveLength(10)
-    // Two were under way when the process died: only they were begun a second time.
+    // Two were in flight when the process died: only they were begun a second time.
     expect(ran.length).toBeLessThanOrEqual(12)
   })
 
@@ -191,7 +191,7 @@ describe.each(OPEN_PLACES)('on %s, a backfill', (_, open) => {
     expect(await t.app.audit()).toMatchObject({ ok: true })
   })
 
-  it('can be cancelled, with what it has under way', async () => {
+  it('can be cancelled, with what it has in flight', async () => {
     await using place = await open(Date.parse(NOW))
     const { t, ran } = await bench((jobs) => startedIn(place, { jobs, queues: { default: 50 } }))
     await using _ = t

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { defineJob, type ScheduleOptions, schedule } from '../../src/index.ts'
 import { optionsOf } from '../../src/scheduler/schedule-edit.ts'
 import { createTestEverytick, startedIn, type TestEverytick } from '../../src/testing/test-everytick.ts'
-import { OPEN_PLACES } from './open-places.ts'
+import { OPEN_PLACES } from './open-resources.ts'
 
 const noop = defineJob({ name: 'noop', run: () => {} })
 const mail = defineJob({ name: 'mail', payload: z.object({ to: z.string() }), queue: 'mail', run: () => {} })
@@ -317,7 +317,7 @@ describe.each(OPEN_PLACES)('on %s', (_, open) => {
       ['RUN_NOT_FOUND', () => runs.cancel([id, 'no id'])],
       ['OPTION_INVALID', () => runs.cancel({})],
       ['OPTION_UNKNOWN', () => runs.cancel({ jib: 'noop' } as object)],
-      ['SCHEDULE_NOT_FOUND', () => runs.redrive({ schedule: 'gone' })],
+      ['SCHEDULE_NOT_FOUND', () => runs.retry({ schedule: 'gone' })],
     ]
     const before = await place.dump()
     for (const [code, refuse] of refusals) await expect(refuse()).rejects.toMatchObject({ code })

@@ -33,7 +33,7 @@ const start = (): Promise<TestEverytick> =>
   createTestEverytick({ now: '2027-05-01T00:00:00Z', jobs: [greet, order, bare, dated, late], queues: { default: 1 } })
 
 describe('an enqueued run', () => {
-  it('is carried out, and its result can be waited for', async () => {
+  it('is executed, and its result can be waited for', async () => {
     await using t = await start()
     const handle = await t.app.enqueue(greet, { name: 'Ada' })
     expect(handle).toEqual({ id: expect.any(String), created: true })
@@ -110,7 +110,7 @@ describe('a concurrency key', () => {
     ])
     await t.advance('1s')
     expect([...working].sort()).toEqual(['+a', '+b', '+c'])
-    expect(t.runs({ state: 'pending' })).toMatchObject([{ payload: 'd', gate: expect.not.stringMatching('open') }])
+    expect(t.runs({ state: 'pending' })).toMatchObject([{ payload: 'd', readiness: expect.not.stringMatching('open') }])
     for (const release of releases.values()) release()
     await t.advance('1s')
     releases.get('d')!()
@@ -127,7 +127,7 @@ describe('a concurrency key', () => {
     await using t = await start()
     await t.app.enqueue(bare)
     await t.advance('1s')
-    expect(t.runs()).toMatchObject([{ overlap: 'allow', gate: 'open', delivery: 'at_least_once' }])
+    expect(t.runs()).toMatchObject([{ overlap: 'allow', readiness: 'ready', delivery: 'at_least_once' }])
   })
 })
 
@@ -169,7 +169,7 @@ describe('a payload', () => {
     expect((await t.app.runs.wait(handle)).result).toBe('GOOD')
   })
 
-  it('is checked again when the run is carried out, since the schema may have changed meanwhile', async () => {
+  it('is checked again when the run is executed, since the schema may have changed meanwhile', async () => {
     await using t = await start()
     const older = defineJob({ name: 'greet', payload: z.object({ name: z.null() }), run: () => {} })
     const handle = await t.app.enqueue(older, { name: null })

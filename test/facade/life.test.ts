@@ -15,7 +15,7 @@ const fine = defineJob({ name: 'fine', run: () => 'done' })
 const memory = { store: 'sqlite::memory:', jobs: [fine] }
 
 describe('an app', () => {
-  it('carries out what is enqueued while it runs', async () => {
+  it('executes what is enqueued while it runs', async () => {
     await using app = everytick(memory)
     await app.start()
     const run = await app.runs.wait(await app.enqueue(fine), { timeout: '20s' })

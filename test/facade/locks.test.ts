@@ -52,8 +52,8 @@ describe('a lock', () => {
     const { store, app } = t
     const mine = async () => (await app.locks.list()).filter(({ name }) => name === 'report')
     await app.locks.run('report', { ttl }, async ({ fence, signal }) => {
-      const [held] = await mine()
-      expect(await app.locks.release('report', { fence })).toEqual(held)
+      const [leased] = await mine()
+      expect(await app.locks.release('report', { fence })).toEqual(leased)
       expect(await mine()).toEqual([])
       await t.advance('11s')
       expect(signal.reason).toMatchObject({ code: 'LEASE_LOST' })
@@ -94,9 +94,9 @@ describe('a lease of the engine', () => {
     await using planning = await createTestEverytick({ now: '2027-01-01T00:00:00Z', jobs: [job], schedules })
     await planning.advance('1m')
     for (let round = 0; round < 6; round++) {
-      const held = (await planning.app.locks.list()).filter(({ kind }) => kind === 'engine')
-      expect(held.map(({ name }) => name)).toContain('planner')
-      for (const { name } of held) await planning.app.locks.release(name, { kind: 'engine' })
+      const leased = (await planning.app.locks.list()).filter(({ kind }) => kind === 'engine')
+      expect(leased.map(({ name }) => name)).toContain('planner')
+      for (const { name } of leased) await planning.app.locks.release(name, { kind: 'engine' })
       await planning.advance('10s')
     }
     expect(await planning.app.runs.list({ schedule: 'often', state: 'succeeded' })).toHaveLength(12)

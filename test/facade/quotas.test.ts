@@ -5,7 +5,7 @@ import { defineJob, EverytickError, everytick, type QuotasOption } from '../../s
 import { coreOf } from '../../src/scheduler/core.ts'
 import { readQuotas } from '../../src/scheduler/read-quotas.ts'
 import { startedIn, type TestEverytick } from '../../src/testing/test-everytick.ts'
-import { OPEN_PLACES } from './open-places.ts'
+import { OPEN_PLACES } from './open-resources.ts'
 
 const START = Date.parse('2027-05-01T10:00:00Z')
 const noop = defineJob({ name: 'noop', run: () => {} })
@@ -167,8 +167,8 @@ describe.each(OPEN_PLACES)('quotas in code on %s', (_, open) => {
       'QUOTA_REACHED pendingRuns',
     )
     expect(await outcome(app.schedules.backfill('acme', 's1', { ...span, dryRun: true }))).toBe('done')
-    expect(await outcome(app.runs.redrive(failed))).toBe('QUOTA_REACHED pendingRuns')
-    expect(await outcome(app.runs.redrive({ workspace: 'acme' }))).toBe('QUOTA_REACHED pendingRuns')
+    expect(await outcome(app.runs.retry(failed))).toBe('QUOTA_REACHED pendingRuns')
+    expect(await outcome(app.runs.retry({ workspace: 'acme' }))).toBe('QUOTA_REACHED pendingRuns')
     expect(await outcome(app.schedules.backfill('acme', 's1', { ...span, concurrency: 1 }))).toBe('done')
     expect(await outcome(app.runs.retry(failed[0]!))).toBe('QUOTA_REACHED pendingRuns')
   })

@@ -55,7 +55,7 @@ describe('runs', () => {
     await expect(t.app.runs.cancel(nobody)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
     await expect(t.app.runs.wait(nobody)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
     await expect(t.app.runs.get("'; drop table runs")).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
-    expect(await t.app.runs.redrive(nobody)).toEqual([])
+    expect(await t.app.runs.retry(nobody)).toEqual([])
   })
 
   it('that failed can be brought back, with a new series of attempts', async () => {
@@ -65,10 +65,10 @@ describe('runs', () => {
     expect(t.runs()).toMatchObject([
       { state: 'failed', attempt: 2, error: { name: 'TypeError', message: 'no such table' } },
     ])
-    expect(await t.app.runs.redrive([id])).toEqual([id])
+    expect(await t.app.runs.retry([id])).toEqual([id])
     await t.advance('1m')
     expect(t.runs()).toMatchObject([{ state: 'failed', attempt: 2 }])
-    expect((await t.app.runs.journal(id)).map(({ kind }) => kind)).toEqual(['retry', 'redriven', 'retry'])
+    expect((await t.app.runs.journal(id)).map(({ kind }) => kind)).toEqual(['retry', 'retried', 'retry'])
   })
 
   it('are retried one by one only when they failed', async () => {
@@ -78,7 +78,7 @@ describe('runs', () => {
     expect(await t.app.runs.retry(bad.id, { by: 'ana' })).toMatchObject({ id: bad.id, state: 'pending', attempt: 0 })
     await expect(t.app.runs.retry(good.id)).rejects.toMatchObject({ code: 'RUN_NOT_FAILED' })
     await expect(t.app.runs.retry(nobody)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
-    expect(await t.app.runs.journal(bad.id)).toMatchObject([{ kind: 'redriven', data: { by: 'ana' } }])
+    expect(await t.app.runs.journal(bad.id)).toMatchObject([{ kind: 'retried', data: { by: 'ana' } }])
   })
 
   it('that failed are brought back in bulk, by what they were and how they failed', async () => {
@@ -86,8 +86,8 @@ describe('runs', () => {
     for (const workspace of ['t_1', 't_2']) await t.app.enqueue(gone, { workspace })
     await t.app.enqueue(broken, { workspace: 't_1' })
     await t.advance('1m')
-    const { redrive } = t.app.runs
-    const dry = (filter: object): Promise<number> => redrive({ ...filter, dryRun: true }).then(({ length }) => length)
+    const { retry } = t.app.runs
+    const dry = (filter: object): Promise<number> => retry({ ...filter, dryRun: true }).then(({ length }) => length)
     expect(await dry({})).toBe(3)
     expect(await dry({ workspace: 't_1' })).toBe(2)
     expect(await dry({ job: 'gone' })).toBe(2)
@@ -96,7 +96,7 @@ describe('runs', () => {
     expect(await dry({ since: '2027-05-01T00:00:05Z' })).toBe(1)
     expect(await dry({ limit: 2 })).toBe(2)
     expect(t.runs({ state: 'failed' })).toHaveLength(3)
-    expect(await redrive({ job: 'gone' }, { by: 'ana' })).toHaveLength(2)
+    expect(await retry({ job: 'gone' }, { by: 'ana' })).toHaveLength(2)
     expect(await dry({})).toBe(1)
   })
 
@@ -208,7 +208,7 @@ describe('a listener', () => {
         payload: null,
         policy: fine.policy,
         schedule: null,
-        ...{ slot: null, lane: null, overlap: 'allow' },
+        ...{ slot: null, group: null, overlap: 'allow' },
         due: { delayMs: 0 },
         idempotencyKey: null,
       },

@@ -241,8 +241,8 @@ describe('a name that somebody else holds', () => {
       await app.schedules.upsert({ key: 'first', every: '1h', job: noop })
       await app.schedules.upsert({ workspace: 'a', key: 'b/c', every: '1h', job: noop })
     })
-    const alike = schedule({ workspace: 'a/b', key: 'c', every: '1h', job: noop })
-    const report = await sync({ schedules: [first, alike] })
+    const uniform = schedule({ workspace: 'a/b', key: 'c', every: '1h', job: noop })
+    const report = await sync({ schedules: [first, uniform] })
     expect(report.plan).toMatchObject([
       { action: 'update', name: 'default/first', before: { source: 'api' }, after: { source: 'code' } },
       { action: 'create', workspace: 'a/b', key: 'c' },
@@ -312,10 +312,10 @@ describe('two syncs at the same time', () => {
     await sync({ schedules: [first] })
     const opened = await openSqlite({ path: join(folder, `${file}.db`), clock: systemClock })
     try {
-      const held = (await opened.locks.list()).filter(
+      const leased = (await opened.locks.list()).filter(
         ({ name, until }) => name.startsWith('sync') && until > systemClock.now(),
       )
-      expect(held).toEqual([])
+      expect(leased).toEqual([])
     } finally {
       await opened.close()
     }

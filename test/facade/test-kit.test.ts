@@ -110,7 +110,7 @@ describe('a test app', () => {
     expect(t.runs({ state: 'failed' })).toHaveLength(3)
   })
 
-  it('gives a run that was under way at a crash to the next engine, once its lease has ended', async () => {
+  it('gives a run that was in flight at a crash to the next engine, once its lease has ended', async () => {
     const hang = defineJob({
       name: 'hang',
       run: (ctx) => (ctx.run.attempt === 1 ? new Promise<string>(() => {}) : `attempt ${ctx.run.attempt}`),

@@ -66,7 +66,7 @@ it('refuses an unknown schedule and a payload that does not fit, and writes noth
   expect(t.runs()).toEqual([])
 })
 
-it('waits for what the schedule has under way, or runs beside it when that is asked for', async () => {
+it('waits for what the schedule has in flight, or runs beside it when that is asked for', async () => {
   const ends: (() => void)[] = []
   const slow = defineJob({ name: 'slow', run: () => new Promise<void>((end) => void ends.push(end)) })
   t = await createTestEverytick({ now: '2027-01-01T00:30:00Z', jobs: [slow] })

@@ -71,7 +71,7 @@ describe('why', () => {
     const why = await t.app.schedules.why('default', 'minutely', at('00:32'))
     expect(why).toMatchObject({ verdict: 'skipped', reason: 'overlap' })
     expect(why.sentence).toContain(first!.id)
-    expect(why.checks.find(({ name }) => name === 'lane')).toMatchObject({ ok: false })
+    expect(why.checks.find(({ name }) => name === 'group')).toMatchObject({ ok: false })
     release()
   })
 

@@ -78,7 +78,7 @@ describe.each(Object.entries(CASES))('a simulation of %s', (_, { durationsMs, ou
     )
     const clock = fakeClock(START)
     // Nothing here waits for anything but the clock.
-    const place = { store: await openSqlite({ path: ':memory:', clock }), clock, patienceMs: 0 }
+    const place = { store: await openSqlite({ path: ':memory:', clock }), clock, waitLimitMs: 0 }
     t = await startedIn(place, { jobs: [job], schedules, queues: { default: 10_000 } })
     for (const { fromAt, toAt } of outages) {
       await t.advanceTo(new Date(fromAt))

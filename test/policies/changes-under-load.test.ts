@@ -1,4 +1,4 @@
-/** Pausing and editing at random while runs are planned, claimed and carried out: what was acknowledged holds at once. */
+/** Pausing and editing at random while runs are planned, claimed and executed: what was acknowledged holds at once. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { defineJob, type Everytick, everytick } from '../../src/index.ts'
 import { allRuns } from '../../src/testing/look-ahead.ts'
@@ -30,7 +30,7 @@ describe.each(Object.entries(STORES))('on %s', (_, open) => {
     await app.schedules.upsert({ key: 'steady', every: '1s', job })
     await Promise.all(apps.map((each) => each.start()))
     await until(
-      'runs are under way',
+      'runs are in flight',
       async () => (await store.history.runs({ states: ['succeeded'] }, { limit: 50 })).length >= 50,
     )
     /** By when the store had acknowledged it, on the store's own clock. */

@@ -62,7 +62,7 @@ const ended = (child: ChildProcess): Promise<void> =>
     child.kill('SIGKILL')
   })
 
-/** The most that were granted and not settled at once. */
+/** The most that were claimed and not settled at once. */
 function most(runs: readonly Finished[]): number {
   const changes = runs.flatMap(({ startedAt, finishedAt }) => [
     { at: startedAt, by: 1 },
@@ -121,7 +121,7 @@ describe('three workers on one Postgres', () => {
     const starts = [...runs].sort((a, b) => a.startedAt - b.startedAt)
     const turn = starts.findIndex(({ workspace }) => workspace === 'single')
     const claims = new Set(starts.slice(0, turn).map(({ workerId, startedAt }) => `${workerId} ${startedAt}`))
-    // Grants of one claim share its instant: so many claims came before, of three workers together.
+    // Claims of one claim share its instant: so many claims came before, of three workers together.
     expect(claims.size).toBeLessThanOrEqual(5 * WORKERS)
   })
 })

@@ -52,7 +52,7 @@ const CRASHES: Readonly<Record<string, Crash>> = {
     const { store, clock, moved } = world.place
     await moved?.(clock.now() + 6000)
     clock.moveBy(6000)
-    // A worker that dies between the grant and the first line of the handler.
+    // A worker that dies between the claim and the first line of the handler.
     await store.claims.claim({ workerId: 'ghost', leaseMs: 15_000, wanted: [{ queue: 'default', limit: 10_000 }] })
     await world.t.advance('5m')
   },

@@ -15,7 +15,7 @@ export interface Place extends TestPlace {
 async function sqlite(startAt: number): Promise<Place> {
   const clock = fakeClock(startAt)
   const store = await openSqlite({ path: ':memory:', clock })
-  return { store, clock, patienceMs: 0, close: () => store.close() }
+  return { store, clock, waitLimitMs: 0, close: () => store.close() }
 }
 
 async function postgres(startAt: number): Promise<Place> {
@@ -28,7 +28,7 @@ async function postgres(startAt: number): Promise<Place> {
     store,
     clock: fakeClock(startAt),
     moved,
-    patienceMs: 0,
+    waitLimitMs: 0,
     async close() {
       await store.close()
       await admin.end()

@@ -70,7 +70,7 @@ export interface Life {
   readonly key: string
   options: Options
   readonly log: string[]
-  /** Whether its runs were ever allowed to be at work at once: by its policy, or because its lane became another. */
+  /** Whether its runs were ever allowed to be at work at once: by its policy, or because its group became another. */
   mayOverlap: boolean
   readonly concurrencyKey: unknown
 }
@@ -152,8 +152,8 @@ export async function step({ t, random, stage }: Theatre, life: Life): Promise<v
     case 9: {
       const [dead] = await runs.list({ schedule: life.key, state: 'failed', limit: 1 })
       if (dead) {
-        note(`redrive ${dead.id}`)
-        await runs.redrive(dead.id)
+        note(`retry ${dead.id}`)
+        await runs.retry(dead.id)
       }
       return
     }

@@ -22,7 +22,7 @@ export interface Stage {
   lengthMs: number
   /** Whether the next attempts throw. */
   failing: boolean
-  /** Everything under way ends here and now, without a word to anybody. */
+  /** Everything in flight ends here and now, without a word to anybody. */
   died(): void
 }
 

@@ -27,7 +27,7 @@ describe.each(STORES)('access on %s', (store) => {
   })
 
   it('makes whoever guesses keys wait, and nobody else', async () => {
-    const { server } = await stage.another({ duties: false })
+    const { server } = await stage.another({ backgroundTasks: false })
     const from = (address: string, token: string) =>
       server.fetch(
         new Request('http://localhost/api/v1/schedules', { headers: { authorization: `Bearer ${token}` } }),
@@ -42,7 +42,7 @@ describe.each(STORES)('access on %s', (store) => {
   })
 
   it('limits the requests of one caller, and says when to come again', async () => {
-    const { server } = await stage.another({ duties: false, rate: { burst: 3, perSecond: 1 } })
+    const { server } = await stage.another({ backgroundTasks: false, rate: { burst: 3, perSecond: 1 } })
     const ask = askOf(server, stage.tokens)
     const statuses: number[] = []
     for (let i = 0; i < 5; i++) statuses.push((await ask('GET', '/session', { as: 'read' })).status)
@@ -58,7 +58,7 @@ describe.each(STORES)('access on %s', (store) => {
       by: 'test',
       forMs: null,
     })
-    const { server } = await stage.another({ duties: false })
+    const { server } = await stage.another({ backgroundTasks: false })
     const ask = askOf(server, {})
     expect((await ask('GET', '/schedules', { as: token })).status).toBe(200)
     const revoked = await stage.ask('DELETE', `/api-keys/${key.id}`)

@@ -3,16 +3,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { defineJob, schedule } from '../../src/index.ts'
 import { createAlerter } from '../../src/server/alerting/alerter.ts'
 import { createNotifier } from '../../src/server/alerting/notifier.ts'
-import { handler, type Vouched } from '../../src/server.ts'
+import { type AuthResult, handler } from '../../src/server.ts'
 import { startedIn, type TestEverytick } from '../../src/testing/test-everytick.ts'
 import { uuidGenerator } from '../../src/uuid.ts'
-import { OPEN_PLACES, type OpenPlace } from '../facade/open-places.ts'
+import { OPEN_PLACES, type OpenPlace } from '../facade/open-resources.ts'
 import { type Receiver, receiver, SECRET } from './receiver.ts'
 
 const START = Date.parse('2027-01-01T00:00:30Z')
 const NOT_FIRED = 'default-schedule-not-fired'
 const job = defineJob({ name: 'job', run: () => {} })
-const WHO: Record<string, Vouched> = {
+const WHO: Record<string, AuthResult> = {
   ana: { scope: 'admin', name: 'ana' },
   ola: { scope: 'operate', name: 'ola' },
   rea: { scope: 'read', name: 'rea' },
@@ -51,7 +51,7 @@ async function idle(ms: number): Promise<void> {
 }
 
 /** One look at the facts. */
-async function lookOnly(): Promise<void> {
+async function evaluateOnly(): Promise<void> {
   const { store, clock } = place
   const onError = (error: unknown) => {
     throw error
@@ -62,7 +62,7 @@ async function lookOnly(): Promise<void> {
 /** The same, and all that follows from it. */
 async function look(): Promise<void> {
   const { store, clock } = place
-  await lookOnly()
+  await evaluateOnly()
   await createNotifier({ store, voice: { clock, logger: loggerOf(), allowPrivate: true } }).pass()
 }
 
@@ -87,7 +87,7 @@ describe.each(OPEN_PLACES)('on %s', (_, open) => {
     })
     const handle = handler(t.app, {
       allowPrivate: true,
-      duties: false,
+      backgroundTasks: false,
       authorize: (request) => WHO[request.headers.get('x-who') ?? ''] ?? 'none',
     })
     ask = async (who, call, body) => {
@@ -114,7 +114,7 @@ describe.each(OPEN_PLACES)('on %s', (_, open) => {
   const late = async (): Promise<void> => {
     await t.crash()
     for (let looks = 0; looks < 12; looks++) {
-      await lookOnly()
+      await evaluateOnly()
       await idle(15_000)
     }
     await look()

@@ -171,7 +171,7 @@ describe.each(Object.entries(PLACES))('on %s', (_, opening) => {
       payload: null,
       schedule: null,
       slot: null,
-      lane: null,
+      group: null,
       idempotencyKey: null,
       policy: { retry: DEFAULT_RETRY },
     }
@@ -286,11 +286,11 @@ describe('over a longer time', () => {
     const day = 86_400_000
     const kept = { historyMs: day, journalMs: day, idempotencyMs: day, workersMs: day }
     const retention: Retention = { ...kept, orphansMs: day, endedMs: null }
-    const janitor = createJanitor({ store, leadership: everybodyLeads, retention, onFact: () => {} })
+    const janitor = createJanitor({ store, leadership: everybodyLeads, retention, onEvent: () => {} })
     const look = looking()
     const cleaning = async (): Promise<unknown> => {
       const info = { id: 'p', host: 'h', pid: 1, roles: ['scheduler'], queues: {}, tzdata: '', busy: 0 } as const
-      await place.store.workers.beat(info)
+      await place.store.workers.reportPresence(info)
       await janitor.pass().catch(() => {})
       return look()
     }

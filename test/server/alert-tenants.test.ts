@@ -168,7 +168,7 @@ describe.each(Object.entries(PLACES))('on %s', (_, open) => {
 
   it('queues that one workspace names leave room for the alert about a queue of another', async () => {
     const policy = { retry: { attempts: 1, backoff: 'fixed', baseMs: 1, maxMs: 1 } } as const
-    const nothing = { payload: null, schedule: null, slot: null, lane: null, idempotencyKey: null }
+    const nothing = { payload: null, schedule: null, slot: null, group: null, idempotencyKey: null }
     const newId = uuidGenerator(place.clock)
     const enqueued = (workspace: string, queue: string) => ({
       ...({ job: 'job', priority: 5, due: { delayMs: 0 }, overlap: 'allow', trigger: 'enqueue' } as const),
@@ -196,7 +196,7 @@ describe.each(Object.entries(PLACES))('on %s', (_, open) => {
       trigger: 'enqueue',
     } as const
     const policy = { retry: { attempts: 1, backoff: 'fixed', baseMs: 1, maxMs: 1 } } as const
-    const nothing = { payload: null, schedule: null, slot: null, lane: null, idempotencyKey: null }
+    const nothing = { payload: null, schedule: null, slot: null, group: null, idempotencyKey: null }
     const newId = uuidGenerator(place.clock)
     const claim = async (workspace: string, count: number) => {
       await place.store.runs.enqueue(
@@ -215,8 +215,8 @@ describe.each(Object.entries(PLACES))('on %s', (_, open) => {
     }
     await ended('slow', 300_000)
     await ended('victim', 30_000)
-    const [held] = await claim('victim', 1)
-    await place.store.claims.renew(3_600_000, [{ ...held!, progress: null }])
+    const [leased] = await claim('victim', 1)
+    await place.store.claims.renew(3_600_000, [{ ...leased!, progress: null }])
     await idle(100_000)
     await node().look()
     const alerts = (await unresolved(place.store.documents)).map(({ alert }) => alert)
@@ -238,7 +238,7 @@ describe.each(Object.entries(PLACES))('on %s', (_, open) => {
       if (scope === 'workspace:evil') throw new Error('poisoned')
       return place.store.stats.read(scope, span)
     }
-    // Each look at a rule of the one takes a second, as its facts are read anew when that failed.
+    // Each look at a rule of the one takes a second, as its facts are read again when that failed.
     const slow: Store = {
       ...place.store,
       stats: { ...place.store.stats, read },

@@ -7,7 +7,7 @@ import { readRule } from '../../src/observe/read-alert-rule.ts'
 import { createAlerter } from '../../src/server/alerting/alerter.ts'
 import { alertOf, moveAlert, unresolved } from '../../src/server/alerting/alerts.ts'
 import { type ChannelConfig, dataOf } from '../../src/server/alerting/channel.ts'
-import { pendingIn, pendingLanes, type StoredNotification } from '../../src/server/alerting/notifications.ts'
+import { pendingIn, pendingOutboxes, type StoredNotification } from '../../src/server/alerting/notifications.ts'
 import { createNotifier } from '../../src/server/alerting/notifier.ts'
 import { ruleData } from '../../src/server/alerting/rules.ts'
 import type { Store } from '../../src/store/contract/store.ts'
@@ -73,7 +73,7 @@ const alertsOf = async (kind: string): Promise<Alert[]> =>
 
 async function pendingNow(): Promise<StoredNotification[]> {
   const { documents } = place.store
-  return (await Promise.all((await pendingLanes(documents)).map((lane) => pendingIn(documents, lane)))).flat()
+  return (await Promise.all((await pendingOutboxes(documents)).map((group) => pendingIn(documents, group)))).flat()
 }
 
 /** A store whose process dies after so many writes of documents, besides the one with which each look begins. */
@@ -330,7 +330,7 @@ describe.each(Object.entries(PLACES))('on %s', (_, open) => {
     await t.advance('4m')
     const lonely = { job: 'x', queue: 'lonely', trigger: 'enqueue', overlap: 'allow' } as const
     const policy = { retry: { attempts: 1, backoff: 'fixed', baseMs: 1, maxMs: 1 } } as const
-    const nothing = { payload: null, schedule: null, slot: null, lane: null, idempotencyKey: null }
+    const nothing = { payload: null, schedule: null, slot: null, group: null, idempotencyKey: null }
     const id = uuidGenerator(place.clock)()
     await place.store.runs.enqueue([
       { id, workspace: 'default', priority: 5, due: { delayMs: 0 }, policy, ...lonely, ...nothing },

@@ -36,7 +36,7 @@ describe.each(STORES)('on %s', (store) => {
     const { claims } = await core.store()
     const claim = async () =>
       (await claims.claim({ workerId: 'w', leaseMs: 60_000, wanted: [{ queue, limit: 1 }] })).runs[0]!
-    const verdict = { kind: 'again', delayMs: 0, reason: 'retry', counts: true, error: null } as const
+    const verdict = { kind: 'retry', delayMs: 0, reason: 'retry', counts: true, error: null } as const
     const first = await claim()
     await claims.settle([{ ...first, claimId: first.claimId!, workerId: 'w', verdict }])
     await claim()

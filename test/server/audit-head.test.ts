@@ -1,4 +1,4 @@
-/** The end of the audit log, on both stores: its newest hash is offered in four places, and with it a log that was cut or written anew shows. */
+/** The end of the audit log, on both stores: its newest hash is offered in four places, and with it a log that was cut or written again shows. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { auditHash, NO_HASH, shortHash } from '../../src/observe/audit-chain.ts'
 import { openStage, STORES, type Stage } from './stage.ts'
@@ -65,7 +65,7 @@ describe.each(STORES)('on %s', (store) => {
     expect(await verify(hash)).toMatchObject({ entries: 0, brokenAt: null, expectedAt: null })
   })
 
-  it('a log that was written anew with hashes that fit does not hold the hash any more', async () => {
+  it('a log that was written again with hashes that fit does not hold the hash any more', async () => {
     await change(3)
     const { hash } = await head()
     const { auditLog } = await stage.server.parts.core.store()

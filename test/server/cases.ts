@@ -30,14 +30,14 @@ export async function newRun(stage: Stage, { workspace = 'a', job = 'plain' } = 
   return body
 }
 
-export interface HeldRun {
+export interface RunningRun {
   readonly id: string
   readonly fence: number
   readonly claimId: string
 }
 
 /** A run that a worker holds, with its fence and claim. */
-export async function heldRun(stage: Stage, workspace = 'a'): Promise<HeldRun> {
+export async function leasedRun(stage: Stage, workspace = 'a'): Promise<RunningRun> {
   const queue = fresh()
   const { body } = await stage.ask('POST', '/runs', { body: { job: 'plain', workspace, queue } })
   const store = await stage.server.parts.core.store()
@@ -46,7 +46,7 @@ export async function heldRun(stage: Stage, workspace = 'a'): Promise<HeldRun> {
 }
 
 export async function failedRun(stage: Stage, workspace = 'a'): Promise<{ id: string }> {
-  const { id, fence } = await heldRun(stage, workspace)
+  const { id, fence } = await leasedRun(stage, workspace)
   await stage.ask('POST', `/runs/${id}/complete`, { body: { fence, outcome: 'failed', retry: false } })
   return { id }
 }
@@ -151,7 +151,7 @@ export const CASES: Cases = {
     }
   },
   completeRun: async (stage) => {
-    const { id, fence } = await heldRun(stage)
+    const { id, fence } = await leasedRun(stage)
     const path = `/runs/${id}/complete`
     return {
       happy: { path, body: { fence, outcome: 'succeeded', result: { sent: 3 } }, status: 200 },
@@ -282,10 +282,10 @@ export const CASES: Cases = {
   healthz: async () => happy('/healthz'),
   readyz: async () => happy('/readyz'),
   readDoctor: async () => happy('/doctor'),
-  rehearseSchedules: async () =>
-    happy('/rehearse', 200, { body: { schedules: [{ key: fresh(), every: '5m', job: 'plain' }] } }),
+  previewSchedules: async () =>
+    happy('/preview', 200, { body: { schedules: [{ key: fresh(), every: '5m', job: 'plain' }] } }),
   readForecast: async () => happy('/forecast?bucket=1h'),
-  readHerds: async () => happy('/forecast/herds'),
+  readSpikes: async () => happy('/forecast/spikes'),
   readClockChanges: async () => happy('/forecast/clock-changes'),
   readLedger: async (stage) => happy(`/ledger?workspace=a&schedule=${(await newSchedule(stage)).key}`),
   simulateSchedule: async () =>
@@ -304,7 +304,7 @@ async function newWorker(stage: Stage): Promise<string> {
   const id = fresh()
   const store = await stage.server.parts.core.store()
   const worker = { id, host: 'h', pid: 1, roles: ['worker'] as const, queues: { default: 1 }, tzdata: '2026a', busy: 0 }
-  await store.workers.beat(worker)
+  await store.workers.reportPresence(worker)
   return id
 }
 

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server } from '
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Logger } from '../../src/observe/logger.ts'
 import { type ChannelConfig, senderOf } from '../../src/server/alerting/channel.ts'
-import { beatOutward } from '../../src/server/alerting/heartbeat.ts'
+import { sendHeartbeat } from '../../src/server/alerting/heartbeat.ts'
 import { httpSend } from '../../src/server/alerting/http-send.ts'
 import type { Message, Outgoing } from '../../src/server/alerting/message.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
@@ -135,10 +135,10 @@ describe('an address that is not public', () => {
   })
 
   it('is reached as the heartbeat that whoever starts the server chose', async () => {
-    expect(await beatOutward(inbox.url)).toBeNull()
+    expect(await sendHeartbeat(inbox.url)).toBeNull()
     expect(inbox.heard).toMatchObject([{ method: 'GET', path: '/hook' }])
     inbox.answer = { status: 404 }
-    expect(await beatOutward(inbox.url)).toMatchObject({ message: 'the heartbeat was answered 404' })
+    expect(await sendHeartbeat(inbox.url)).toMatchObject({ message: 'the heartbeat was answered 404' })
   })
 })
 

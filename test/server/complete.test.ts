@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCompletionKey } from '../../src/engine/completion-key.ts'
 import { completionTokenOf } from '../../src/run/completion-token.ts'
 import { handler } from '../../src/server.ts'
-import { type HeldRun, heldRun } from './cases.ts'
+import { leasedRun, type RunningRun } from './cases.ts'
 import { openStage, STORES, type Stage } from './stage.ts'
 
 describe.each(STORES)('completing a run on %s', (store) => {
@@ -14,13 +14,13 @@ describe.each(STORES)('completing a run on %s', (store) => {
   afterAll(() => stage[Symbol.asyncDispose]())
 
   const storeOf = () => stage.server.parts.core.store()
-  const tokenOf = async ({ id, fence, claimId }: HeldRun): Promise<string> => {
+  const tokenOf = async ({ id, fence, claimId }: RunningRun): Promise<string> => {
     const { documents } = await storeOf()
     return completionTokenOf(await createCompletionKey(() => documents)(), { runId: id, fence, claimId })
   }
   /** A run that was handed over, with its token. */
   async function handed(workspace = 'a') {
-    const run = await heldRun(stage, workspace)
+    const run = await leasedRun(stage, workspace)
     await (await storeOf()).claims.handOver([run], 3_600_000)
     return { ...run, path: `/runs/${run.id}/complete`, token: await tokenOf(run) }
   }
@@ -99,7 +99,7 @@ describe.each(STORES)('completing a run on %s', (store) => {
   })
 
   it('makes whoever guesses tokens wait', async () => {
-    const { server } = await stage.another({ duties: false })
+    const { server } = await stage.another({ backgroundTasks: false })
     const { path } = await handed()
     const guess = (): Promise<Response> =>
       server.fetch(
@@ -144,7 +144,7 @@ describe.each(STORES)('completing a run on %s', (store) => {
 
   it('accepts a token though the host decides about all others', async () => {
     const run = await handed()
-    const ask = handler(stage.app, { duties: false, authorize: () => null as never })
+    const ask = handler(stage.app, { backgroundTasks: false, authorize: () => null as never })
     const request = (path: string) =>
       new Request(`http://localhost/api/v1${path}`, {
         method: 'POST',
@@ -156,10 +156,10 @@ describe.each(STORES)('completing a run on %s', (store) => {
   })
 
   it('shows what a target kept of an attempt to those who may operate, and to no reader', async () => {
-    const run = await heldRun(stage)
+    const run = await leasedRun(stage)
     const error = { name: 'HttpFailure', message: 'no', code: 'HTTP_500', detail: { body: 'marker-7f3a' } }
     const { claims } = await storeOf()
-    const again = { kind: 'again', delayMs: 0, reason: 'retry', counts: true, error } as const
+    const again = { kind: 'retry', delayMs: 0, reason: 'retry', counts: true, error } as const
     const late = { kind: 'final', state: 'succeeded', result: 'marker-7f3a' } as const
     await claims.settle([{ ...run, workerId: 'w', verdict: again }])
     await claims.settle([{ ...run, workerId: 'w', verdict: late }])

@@ -11,7 +11,7 @@ import { type Answer, openStage, STORES, type Stage } from './stage.ts'
 
 /** The table itself; the app behind it is never asked anything. */
 const OPERATIONS: readonly Operation[] = createServer(everytick({ store: 'sqlite::memory:', jobs: [] }), {
-  duties: false,
+  backgroundTasks: false,
 }).routes.map(({ operation }) => operation)
 
 const lesser = { operate: 'read', admin: 'operate' } as Record<string, string | undefined>
@@ -29,7 +29,7 @@ describe('the table of operations', () => {
     expect(new Set(OPERATIONS.map(({ id }) => id)).size).toBe(OPERATIONS.length)
     const silent = OPERATIONS.filter(({ method, action }) => method !== 'get' && !action).map(({ id }) => id)
     expect(silent.toSorted()).toEqual(
-      ['explainTiming', 'rehearseSchedules', 'signIn', 'signOut', 'simulateSchedule'].filter((id) =>
+      ['explainTiming', 'previewSchedules', 'signIn', 'signOut', 'simulateSchedule'].filter((id) =>
         OPERATIONS.some((each) => each.id === id),
       ),
     )

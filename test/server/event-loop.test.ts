@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OPERATION_RULES } from '../../src/server/operation-rules.ts'
+import { longestBlock } from './event-loop-watch.ts'
 import { type OutsideAnswer, outsideClient } from './outside-client.ts'
 import { openStage, STORES, type Stage } from './stage.ts'
-import { longestTurn } from './turn-watch.ts'
 import { type HostileStage, makeHostile, ROUNDS, type Sent, WORST } from './worst-requests.ts'
 
 /** CPU time of the thread in one turn of its loop. */
@@ -15,7 +15,7 @@ interface Measured {
   /** The answer was another than the table says. */
   readonly wrong: string | null
   /** The shortest of the rounds: what a machine does besides only makes one longer. */
-  turnMs: number
+  blockMs: number
 }
 
 describe.each(STORES)('on %s', (store) => {
@@ -58,10 +58,10 @@ describe.each(STORES)('on %s', (store) => {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     }
     let answer: OutsideAnswer | undefined
-    const turnMs = await longestTurn(async () => {
+    const blockMs = await longestBlock(async () => {
       answer = await client.send(request)
     })
-    return { turnMs, status: answer!.status, text: answer!.text }
+    return { blockMs, status: answer!.status, text: answer!.text }
   }
 
   const methodOf = (id: string): string =>
@@ -74,18 +74,18 @@ describe.each(STORES)('on %s', (store) => {
       for (let round = 0; round < ROUNDS; round++) {
         const requests = await WORST[id as keyof typeof WORST](hostile, round)
         for (const [i, each] of requests.entries()) {
-          const { turnMs, status, text } = await send(methodOf(id), each)
+          const { blockMs, status, text } = await send(methodOf(id), each)
           const isRight = each.refused === undefined ? status >= 200 && status < 300 : text.includes(each.refused)
           const what = `${id} ${i} ${each.what ?? ''}`.trim()
           const known = found.get(what)
           const wrong = isRight ? (known?.wrong ?? null) : `${status} ${text.slice(0, 300)}`
-          found.set(what, { wrong, turnMs: Math.min(known?.turnMs ?? Number.POSITIVE_INFINITY, turnMs) })
+          found.set(what, { wrong, blockMs: Math.min(known?.blockMs ?? Number.POSITIVE_INFINITY, blockMs) })
         }
       }
       const wrong = [...found].filter((each) => each[1].wrong !== null)
       expect(wrong.map(([what, each]) => `${what}: ${each.wrong}`)).toEqual([])
-      const long = [...found].filter(([, { turnMs }]) => turnMs > MOST_MS)
-      expect(long.map(([what, { turnMs }]) => `${what}: ${turnMs.toFixed(1)} ms`)).toEqual([])
+      const long = [...found].filter(([, { blockMs }]) => blockMs > MOST_MS)
+      expect(long.map(([what, { blockMs }]) => `${what}: ${blockMs.toFixed(1)} ms`)).toEqual([])
     },
     120_000,
   )

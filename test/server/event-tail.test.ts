@@ -9,7 +9,7 @@ it('events say once that they are read again after the database was away', async
   await using t = await createTestEverytick({ now: '2027-01-01T00:00:00Z', jobs: [] })
   const core = coreOf(t.app)
   const facts: string[] = []
-  core.hub.onFact((fact) => {
+  core.hub.onEvent((fact) => {
     if ('where' in fact) facts.push(`${fact.kind} ${fact.where}`)
   })
   let isAway = true
@@ -20,7 +20,7 @@ it('events say once that they are read again after the database was away', async
   })
   const follower = {
     principal: { keyId: null, workspace: null },
-    ...{ offer() {}, begin() {}, resync() {}, beat() {}, close() {} },
+    ...{ offer() {}, begin() {}, resync() {}, reportPresence() {}, close() {} },
   } as unknown as Follower
   const until = async (isThere: () => boolean): Promise<void> => {
     while (!isThere()) {

@@ -18,11 +18,11 @@ describe.each(STORES)('events on %s', (store) => {
   let following: Following[] = []
   beforeAll(async () => {
     stage = await openStage(store, {}, { quotas: { workspaces: { crowd: { streams: 'off' } } } })
-    child = startChild({ store: coreOf(stage.app).settings.store as string, works: false, duties: false })
+    child = startChild({ store: coreOf(stage.app).settings.store as string, works: false, backgroundTasks: false })
     nodes = []
-    for (const app of [stage.app, (await stage.another({ duties: false })).app])
-      nodes.push(await serve(app, { port: 0, duties: false, rate: RATE }))
-    const worker = await stage.another({ duties: false })
+    for (const app of [stage.app, (await stage.another({ backgroundTasks: false })).app])
+      nodes.push(await serve(app, { port: 0, backgroundTasks: false, rate: RATE }))
+    const worker = await stage.another({ backgroundTasks: false })
     await worker.app.start({ role: 'worker' })
   })
   afterEach(() => {
@@ -251,7 +251,7 @@ describe.each(STORES)('events on %s', (store) => {
   })
 
   it('of one key and one workspace are limited, and others still get theirs', async () => {
-    const { server } = await stage.another({ duties: false })
+    const { server } = await stage.another({ backgroundTasks: false })
     const { keys } = stage.server.parts
     const opened: Response[] = []
     const open = async (as: string): Promise<Response> => {

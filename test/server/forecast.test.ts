@@ -19,8 +19,8 @@ describe.each(STORES)('the forecast on %s', (store) => {
     await stage.app.schedules.pause('b', 'resting')
     const { workers } = await coreOf(stage.app).store()
     const worker = { host: 'h', pid: 1, roles: ['worker'], tzdata: '', busy: 0 } as const
-    await workers.beat({ ...worker, id: 'w1', queues: { default: 10, mail: 2 } })
-    await workers.beat({ ...worker, id: 'w2', queues: { default: 8 } })
+    await workers.reportPresence({ ...worker, id: 'w1', queues: { default: 10, mail: 2 } })
+    await workers.reportPresence({ ...worker, id: 'w2', queues: { default: 8 } })
     await workers.drain('w2')
   })
   afterAll(() => stage[Symbol.asyncDispose]())
@@ -79,8 +79,8 @@ describe.each(STORES)('the forecast on %s', (store) => {
     expect([status, body.code]).toEqual([422, code])
   })
 
-  it('finds no herd among a few', async () => {
-    const { status, body } = await stage.ask('GET', '/forecast/herds', { as: 'a-read' })
+  it('finds no spike among a few', async () => {
+    const { status, body } = await stage.ask('GET', '/forecast/spikes', { as: 'a-read' })
     expect([status, body.data]).toEqual([200, []])
     expect(Date.parse(body.to) - Date.parse(body.from)).toBe(DAY)
   })

@@ -8,9 +8,9 @@ import type { Operation } from '../../src/server/operation.ts'
 import { CASES } from './cases.ts'
 import { openStage, STORES, type Stage } from './stage.ts'
 
-const OPERATIONS = createServer(everytick({ store: 'sqlite::memory:', jobs: [] }), { duties: false }).routes.map(
-  ({ operation }) => operation,
-)
+const OPERATIONS = createServer(everytick({ store: 'sqlite::memory:', jobs: [] }), {
+  backgroundTasks: false,
+}).routes.map(({ operation }) => operation)
 const STREAMS = ['followEvents']
 type Schema = { readonly [key: string]: unknown }
 const document = openApiDocument(OPERATIONS, { version: '0', base: '/api/v1' }) as unknown as {

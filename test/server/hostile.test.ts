@@ -7,13 +7,13 @@ import { defineJob, type Everytick, everytick } from '../../src/index.ts'
 import { coreOf, keepCore } from '../../src/scheduler/core.ts'
 import { createServer } from '../../src/server/app.ts'
 import { createKeys } from '../../src/server/keys.ts'
-import { readVouched, type ServerOptions } from '../../src/server/settings.ts'
+import { readAuthResult, type ServerOptions } from '../../src/server/settings.ts'
 import { serve } from '../../src/server.ts'
 import { type Ask, askOf, JOBS, openStage, STORES, type Stage } from './stage.ts'
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const openApp = (): Everytick => everytick({ store: 'sqlite::memory:', jobs: JOBS, logger: quiet })
-const CROWD = Array.from({ length: 10 }, (_, i) => ({ cron: `*/${i + 1} * * * * *`, timezone: 'America/New_York' }))
+const BACKLOG = Array.from({ length: 10 }, (_, i) => ({ cron: `*/${i + 1} * * * * *`, timezone: 'America/New_York' }))
 
 describe.each(STORES)('a hostile caller on %s', (store) => {
   let stage: Stage
@@ -23,7 +23,7 @@ describe.each(STORES)('a hostile caller on %s', (store) => {
   afterAll(() => stage[Symbol.asyncDispose]())
 
   const another = async (options: ServerOptions): Promise<Ask> =>
-    askOf((await stage.another({ duties: false, ...options })).server, stage.tokens)
+    askOf((await stage.another({ backgroundTasks: false, ...options })).server, stage.tokens)
   const newKey = (forMs: number | null = null) =>
     stage.server.parts.keys.create({ name: 'x', scope: 'read', workspace: null, by: 'test', forMs })
 
@@ -133,10 +133,10 @@ describe.each(STORES)('a hostile caller on %s', (store) => {
   })
 
   it('does not hold up a process with rules that are many and dense', async () => {
-    const { status, body } = await stage.ask('POST', '/explain', { as: 'read', body: { any: CROWD } })
+    const { status, body } = await stage.ask('POST', '/explain', { as: 'read', body: { any: BACKLOG } })
     // Of every second in fact; counted from a part of the year.
     expect([status, Math.round(body.firesPerYear / 86_400 / 3.65)]).toEqual([200, 100])
-    const made = await stage.ask('POST', '/schedules', { body: { key: 'crowd', any: CROWD, job: 'plain' } })
+    const made = await stage.ask('POST', '/schedules', { body: { key: 'crowd', any: BACKLOG, job: 'plain' } })
     const span = { from: '1971-01-01T00:00:00Z', to: '2026-01-01T00:00:00Z', dryRun: true }
     const backfill = await stage.ask('POST', `/schedules/${made.body.id}/backfills`, { body: span })
     expect([backfill.status, backfill.body.code]).toEqual([422, 'OPTION_INVALID'])
@@ -172,7 +172,7 @@ describe.each(STORES)('a hostile caller on %s', (store) => {
     const loose = defineJob({ name: 'loose', payload: z.any(), run: () => {} })
     const address = stage.server.parts.core.settings.store
     await using app = everytick({ store: address, jobs: [...JOBS, loose], logger: quiet })
-    const ask = askOf(createServer(app, { duties: false }), stage.tokens)
+    const ask = askOf(createServer(app, { backgroundTasks: false }), stage.tokens)
     const payload = { account: 'a', secret: 'marker-secret' }
     const { body } = await ask('POST', '/schedules', { body: { key: 'moved', every: '1h', job: 'typed', payload } })
     const moved = await ask('PATCH', `/schedules/${body.id}`, { as: 'operate', body: { job: 'loose' } })
@@ -190,13 +190,13 @@ describe.each(STORES)('a hostile caller on %s', (store) => {
 
 describe('whoever a host vouches for', () => {
   it.each([42, '', null, {}, ['a']])('is not let into all workspaces by one that is %j', (workspace) => {
-    expect(() => readVouched({ scope: 'operate', workspace })).toThrow(/workspace/)
+    expect(() => readAuthResult({ scope: 'operate', workspace })).toThrow(/workspace/)
   })
 
   it('never meets the answers or the allowance of another workspace under the same name', async () => {
     await using app = openApp()
     const mounted = app.handler({
-      duties: false,
+      backgroundTasks: false,
       rate: { burst: 2, perSecond: 1 },
       authorize: ({ headers }) => ({ scope: 'operate', workspace: headers.get('x-workspace')! }),
     })
@@ -274,7 +274,7 @@ describe('a server that listens', () => {
 
   it('ends though somebody never ends what they began to send', async () => {
     await using app = openApp()
-    const { port, close } = await serve(app, { port: 0, access: 'open', duties: false })
+    const { port, close } = await serve(app, { port: 0, access: 'open', backgroundTasks: false })
     const socket = connect(port, '127.0.0.1')
     socket.on('error', () => {})
     const head =

@@ -31,7 +31,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     { body, key, began }: { body: object; key: string; began: () => Promise<unknown> },
   ): Promise<void> => {
     const address = coreOf(stage.app).settings.store as string
-    const child = await startChild({ store: address, works: false, duties: false })
+    const child = await startChild({ store: address, works: false, backgroundTasks: false })
     const release = await HOLD_INSERTS[store](address, table)
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${stage.tokens.operate}` }
     const answer = fetch(`${child.url}/api/v1/runs`, {
@@ -46,7 +46,10 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
 
   /** Over a socket, and given up after 5 seconds. */
   const askedWithin5s = async (body: object, key: string) => {
-    const server = await serve((await stage.another({ duties: false })).app, { port: 0, duties: false })
+    const server = await serve((await stage.another({ backgroundTasks: false })).app, {
+      port: 0,
+      backgroundTasks: false,
+    })
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${stage.tokens.operate}` }
     const response = await fetch(`${server.url}/api/v1/runs`, {
       ...{ method: 'POST', headers: { ...headers, 'idempotency-key': key }, body: JSON.stringify(body) },
@@ -95,7 +98,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
     })
     expect(channel.body).toMatchObject({ id: expect.any(String) })
     const admin = (await stage.server.parts.keys.check(stage.tokens.admin!))!.id
-    const { server } = await stage.another({ duties: false, allowPrivate: true })
+    const { server } = await stage.another({ backgroundTasks: false, allowPrivate: true })
     const request = ['POST', `/channels/${channel.body.id}/test`, { headers: { 'idempotency-key': 'slow' } }] as const
     const other = askOf(server, stage.tokens)
     try {

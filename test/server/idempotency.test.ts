@@ -16,7 +16,7 @@ describe.each(STORES)('an Idempotency-Key on %s', (store) => {
 
   it('gives the first answer again, on every node, and makes one run', async () => {
     const first = await enqueue('k1')
-    const { server } = await stage.another({ duties: false })
+    const { server } = await stage.another({ backgroundTasks: false })
     const before = await runs()
     const again = await askOf(server, stage.tokens)('POST', '/runs', {
       body,

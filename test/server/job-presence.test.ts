@@ -20,7 +20,7 @@ async function staged(): Promise<{ t: TestEverytick; warnings: () => Promise<unk
   ends.push(() => t[Symbol.asyncDispose]())
   // Its store is that of the worker, and it knows no job by itself.
   const server = createServer(everytick({ store: t.store, jobs: [], foreignJobs: true, logger }), {
-    ...{ duties: false, authorize: () => ({ scope: 'admin', name: 'test' }) as const },
+    ...{ backgroundTasks: false, authorize: () => ({ scope: 'admin', name: 'test' }) as const },
   })
   const ask = askOf(server, {})
   const warnings = async (): Promise<unknown> => {

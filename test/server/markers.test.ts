@@ -55,7 +55,7 @@ async function openStand(store: StoreName, place: Place): Promise<Stand> {
   })
   const opened = await coreOf(app).store()
   if (place === 'without') await publishJobs(opened, [vault])
-  const server = createServer(app, { duties: false, rate: { burst: 1_000_000, perSecond: 1_000_000 } })
+  const server = createServer(app, { backgroundTasks: false, rate: { burst: 1_000_000, perSecond: 1_000_000 } })
   let count = 0
   return {
     ...{ app, server, logged: () => logged },
@@ -95,7 +95,7 @@ interface Seeds {
   readonly failed: string
   readonly succeeded: string
   readonly pending: string
-  readonly held: { readonly id: string; readonly fence: number }
+  readonly leased: { readonly id: string; readonly fence: number }
   readonly backfill: string
   readonly operation: string
   readonly alert: string
@@ -122,7 +122,7 @@ async function plant({ server }: Stand, admin: string): Promise<Seeds> {
   await run({})
   await run({})
   const { runs } = await store.claims.claim({ workerId: 'w', leaseMs: 600_000, wanted: [{ queue, limit: 3 }] })
-  const [failed, succeeded, held] = runs
+  const [failed, succeeded, leased] = runs
   const error = { name: 'Error', message: MESSAGE, stack: `Error: ${MESSAGE}\n at x`, detail: { body: DETAIL } }
   const line = { attempt: 1, at: 0, level: 'info', message: SAID, data: { said: SAID } } as const
   await store.logs.append(runs.map(({ id: runId }) => ({ runId, ...line })))
@@ -153,7 +153,7 @@ async function plant({ server }: Stand, admin: string): Promise<Seeds> {
   const { alert } = (await openAlert(store.documents, about, core.newId))!
   return {
     ...{ key, schedule, failed: failed!.id, succeeded: succeeded!.id, pending, backfill, operation, alert: alert.id },
-    held: { id: held!.id, fence: held!.fence },
+    leased: { id: leased!.id, fence: leased!.fence },
   }
 }
 
@@ -220,7 +220,7 @@ const CALLS: Readonly<Record<string, (seeds: Seeds) => readonly Call[]>> = {
   readLogs: (seeds) => get(...runsOf(seeds).map((id) => `/runs/${id}/logs`)),
   cancelRun: ({ pending, succeeded }) => get(`/runs/${pending}/cancel`, `/runs/${succeeded}/cancel`),
   retryRun: ({ failed }) => get(`/runs/${failed}/retry`, `/runs/${failed}/retry`),
-  completeRun: ({ held: { id, fence }, succeeded }) => [
+  completeRun: ({ leased: { id, fence }, succeeded }) => [
     { path: `/runs/${succeeded}/complete`, body: { fence, outcome: 'succeeded', result: 1 } },
     { path: `/runs/${id}/complete`, body: { fence, outcome: 'succeeded', result: { answer: RESULT } } },
   ],
@@ -239,22 +239,22 @@ const CALLS: Readonly<Record<string, (seeds: Seeds) => readonly Call[]>> = {
   listLocks: () => get('/locks'),
   releaseLock: () => on(['/locks/none/release'], {}),
   explainTiming: () => on(['/explain'], { cron: '0 * * * *' }),
-  rehearseSchedules: ({ key }) => [
-    { path: '/rehearse', body: { schedules: [{ ...timing, key, workspace: 'a', payload: payloadOf(13) }] } },
-    { path: '/rehearse', body: { schedules: [{ ...timing, key, workspace: 'a' }] } },
+  previewSchedules: ({ key }) => [
+    { path: '/preview', body: { schedules: [{ ...timing, key, workspace: 'a', payload: payloadOf(13) }] } },
+    { path: '/preview', body: { schedules: [{ ...timing, key, workspace: 'a' }] } },
     {
-      path: '/rehearse',
+      path: '/preview',
       body: { schedules: [{ ...timing, key, workspace: 'a', job: 'other', payload: payloadOf(2) }] },
     },
     {
-      path: '/rehearse',
+      path: '/preview',
       body: { schedules: [{ ...timing, key: `${key}-not-yet`, workspace: 'a', payload: payloadOf(14) }] },
     },
   ],
   simulateSchedule: () =>
     on(['/simulate'], { cron: '0 * * * *', from: '2027-01-01T00:00:00Z', to: '2027-01-02T00:00:00Z' }),
   readForecast: () => get('/forecast?bucket=1h&workspace=a'),
-  readHerds: () => get('/forecast/herds?workspace=a'),
+  readSpikes: () => get('/forecast/spikes?workspace=a'),
   readClockChanges: () => get('/forecast/clock-changes?workspace=a'),
   readLedger: ({ key }) => get(`/ledger?workspace=a&schedule=${key}`),
   // Is read while all others are called.
@@ -393,7 +393,7 @@ describe.each(STORES)('on %s', (store) => {
             'getSchedule',
             'listSchedules',
             'listRevisions',
-            'rehearseSchedules',
+            'previewSchedules',
           ]),
         )
       if (scope === 'admin' && place !== 'never') expect(showing(OPEN)).toContain('listAudit')

@@ -5,13 +5,13 @@ import { defineJob, schedule } from '../../src/index.ts'
 import type { Core } from '../../src/scheduler/core.ts'
 import { createCounters } from '../../src/scheduler/counters.ts'
 import { eventHub } from '../../src/scheduler/events.ts'
-import { createQuotaGate } from '../../src/scheduler/quotas.ts'
+import { createQuotaCheck } from '../../src/scheduler/quotas.ts'
 import { type EverytickOptions, readSettings } from '../../src/scheduler/settings.ts'
 import { syncSchedules } from '../../src/scheduler/sync.ts'
 import { fleetMetrics, type Metrics } from '../../src/server/metrics/metrics.ts'
 import type { Store } from '../../src/store/contract/store.ts'
 import { uuidGenerator } from '../../src/uuid.ts'
-import { OPEN_PLACES, type OpenPlace } from '../facade/open-places.ts'
+import { OPEN_PLACES, type OpenPlace } from '../facade/open-resources.ts'
 
 const START = Date.parse('2027-01-01T00:00:00Z')
 const logger = { debug() {}, info() {}, warn() {}, error() {} }
@@ -51,7 +51,7 @@ async function stage(
   const settings = readSettings({ jobs: [good, bad], logger, ...given, store })
   const hub = eventHub(logger)
   const counters = createCounters({ jobs: settings.ownJobs.keys(), queues: Object.keys(settings.queues) })
-  hub.onFact(counters.count)
+  hub.onEvent(counters.count)
   const core: Core = {
     ...{ settings, clock, timers, hub, counters, newId: uuidGenerator(clock), onStop: () => () => {} },
     store: async () => seen(store),
@@ -59,14 +59,14 @@ async function stage(
     isRunning: () => engine !== null,
     isStopped: () => false,
     isStoreFailing: () => false,
-    quotas: createQuotaGate(() => core),
+    quotas: createQuotaCheck(() => core),
   }
   await syncSchedules({ ...core, store: async () => store })
   const metrics = fleetMetrics(core)
   const { ownJobs: jobs, queues, leaseMs, lookaheadMs, retention } = settings
   const made = createEngine({
     ...{ store, clock, timers, jobs, queues, leaseMs, lookaheadMs, retention, roles: ['scheduler', 'worker'] },
-    ...{ workerId: 'w', host: { name: 'host', pid: 1 }, onFact: hub.tell },
+    ...{ workerId: 'w', host: { name: 'host', pid: 1 }, onEvent: hub.tell },
   })
   engine = made
   const sleep = async (ms: number): Promise<void> => {
@@ -139,7 +139,7 @@ describe.each(OPEN_PLACES)('a scrape on %s', (name, open) => {
       {
         ...{ id: '01890000-0000-7000-8000-000000000001', workspace: 'default', job: 'elsewhere', queue: 'default' },
         ...{ trigger: 'enqueue', priority: 5, payload: null, policy: good.policy, schedule: null, slot: null },
-        ...{ lane: null, overlap: 'allow', due: { delayMs: 0 }, idempotencyKey: null },
+        ...{ group: null, overlap: 'allow', due: { delayMs: 0 }, idempotencyKey: null },
       },
     ])
     for (let look = 0; look < 4; look++) await advance(6000)
@@ -191,7 +191,7 @@ describe.each(OPEN_PLACES)('a scrape on %s', (name, open) => {
       trigger: 'enqueue',
     } as const
     const policy = { retry: { attempts: 1, backoff: 'fixed', baseMs: 1, maxMs: 1 } } as const
-    const nothing = { payload: null, schedule: null, slot: null, lane: null, idempotencyKey: null }
+    const nothing = { payload: null, schedule: null, slot: null, group: null, idempotencyKey: null }
     const newId = uuidGenerator(place.clock)
     const enqueued = (workspace: string, queue: string) => ({
       ...run,

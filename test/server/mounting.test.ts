@@ -43,7 +43,7 @@ function openApp(): Everytick {
   return app
 }
 const mountedAt = (basePath: string): NodeHandler =>
-  toNodeHandler(openApp().handler({ basePath, authorize: () => 'admin', duties: false }))
+  toNodeHandler(openApp().handler({ basePath, authorize: () => 'admin', backgroundTasks: false }))
 
 const json = (body: unknown) => ({
   method: 'POST',
@@ -83,7 +83,7 @@ describe('mounted in Express', () => {
   })
 
   it('says that the adapter is missing where it is mounted without', async () => {
-    const handler = openApp().handler({ authorize: () => 'admin', duties: false })
+    const handler = openApp().handler({ authorize: () => 'admin', backgroundTasks: false })
     let thrown: unknown
     const server = express().use(handler as never)
     server.use(((error, _request, response, _next) => {
@@ -150,7 +150,7 @@ describe('mounted in Fastify', () => {
 
 describe('mounted in Hono', () => {
   it('needs no adapter, and learns the address of the sender', async () => {
-    const handler = openApp().handler({ basePath: '/jobs', authorize: () => 'admin', duties: false })
+    const handler = openApp().handler({ basePath: '/jobs', authorize: () => 'admin', backgroundTasks: false })
     const hono = new Hono().all('/jobs/*', (c) => handler(c.req.raw, c.env as never))
     const server = serveHono({ fetch: hono.fetch, port: 0, hostname: '127.0.0.1' })
     await once(server, 'listening')

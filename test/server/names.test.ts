@@ -41,7 +41,7 @@ describe.each(STORES)('names on %s', (store) => {
     ['the workspace of an API key', '/api-keys', (workspace) => ({ name: 'x', scope: 'read', workspace })],
     ['an alert rule', '/alert-rules', (name) => ({ kind: 'missed', name })],
     ['a channel', '/channels', (name) => ({ name, config: { kind: 'webhook', url: 'https://example.com' } })],
-    ['a previewed schedule', '/rehearse', (key) => ({ schedules: [{ ...NEW, key }] })],
+    ['a previewed schedule', '/preview', (key) => ({ schedules: [{ ...NEW, key }] })],
   ])('over HTTP: %s', async (_, path, body) => {
     const before = (await stage.ask('GET', '/audit?limit=1')).body.data[0]?.seq
     for (const name of bad) {

@@ -81,7 +81,7 @@ async function handedOver(store: StoreName, go: (stage: Stage) => Promise<() => 
 describe.each(STORES)('bulk work on %s', (store) => {
   let stage: Stage
   beforeAll(async () => {
-    stage = await openStage(store, { duties: true })
+    stage = await openStage(store, { backgroundTasks: true })
     await furnish(stage)
   })
   afterAll(() => stage[Symbol.asyncDispose]())
@@ -143,7 +143,7 @@ describe.each(STORES)('bulk work on %s', (store) => {
   })
 
   it('tries failed runs again that failed before it was asked for', async () => {
-    const worker = await stage.another({ duties: false })
+    const worker = await stage.another({ backgroundTasks: false })
     await worker.app.start({ role: 'worker' })
     const items = Array.from({ length: 120 }, () => ({ workspace: 'a' }))
     await stage.app.enqueueMany(failing as never, items as never)
@@ -183,7 +183,7 @@ describe('bulk work of a node that goes in the middle', () => {
       STORES.map((store) =>
         handedOver(store, async (stage) => {
           const address = coreOf(stage.app).settings.store as string
-          const child = await startChild({ store: address, works: false, duties: true })
+          const child = await startChild({ store: address, works: false, backgroundTasks: true })
           return child.kill
         }),
       ),

@@ -209,7 +209,7 @@ describe.each(['failing', 'silent'] as const)('a server whose store is %s', (how
 async function keyOf(app: Everytick, name: string): Promise<string> {
   const headers = { host: 'localhost', 'content-type': 'application/json' }
   const body = JSON.stringify({ name, scope: 'read' })
-  const open = handler(app, { access: 'open', duties: false })
+  const open = handler(app, { access: 'open', backgroundTasks: false })
   const answer = await open(new Request('http://localhost/api/v1/api-keys', { method: 'POST', headers, body }))
   return ((await answer.json()) as { token: string }).token
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { QuotaOptions } from '../../src/scheduler/read-quotas.ts'
 import { OPERATION_RULES } from '../../src/server/operation-rules.ts'
 import { QUOTA_NAMES, QUOTAS, type QuotaName } from '../../src/workspace/quotas.ts'
-import { failedRun, type HeldRun, heldRun } from './cases.ts'
+import { failedRun, leasedRun, type RunningRun } from './cases.ts'
 import { type Answer, openStage, STORES, type Stage } from './stage.ts'
 
 let count = 0
@@ -28,7 +28,7 @@ interface Place {
   readonly workspace: string
   readonly schedule: string
   readonly failed: string
-  readonly held: HeldRun
+  readonly leased: RunningRun
   ask(method: string, path: string, body?: unknown): Promise<Answer>
 }
 
@@ -40,7 +40,7 @@ async function openPlace(stage: Stage, workspace: string): Promise<Place> {
   const body = { key: fresh(), every: '1h', job: 'typed', payload: { account: 'a' } }
   const { id: schedule } = (await ask('POST', '/schedules', body)).body
   const { id: failed } = await failedRun(stage, workspace)
-  return { workspace, schedule, failed, held: await heldRun(stage, workspace), ask }
+  return { workspace, schedule, failed, leased: await leasedRun(stage, workspace), ask }
 }
 
 interface Wanted {
@@ -86,10 +86,10 @@ const REQUESTS: Readonly<Record<string, (place: Place, quota: QuotaName) => Want
     },
   }),
   retryRun: ({ failed }) => ({ method: 'POST', path: `/runs/${failed}/retry` }),
-  completeRun: ({ held }) => ({
+  completeRun: ({ leased }) => ({
     method: 'POST',
-    path: `/runs/${held.id}/complete`,
-    body: { fence: held.fence, outcome: 'succeeded', result: long(900) },
+    path: `/runs/${leased.id}/complete`,
+    body: { fence: leased.fence, outcome: 'succeeded', result: long(900) },
   }),
   createOperation: () => ({
     method: 'POST',
@@ -243,7 +243,11 @@ describe.each(STORES)('the quotas of a workspace on %s', (store) => {
   })
 
   it('hold for bulk operations of bound keys, run by run, and free a place when something goes', async () => {
-    await using stage = await openStage(store, { duties: true }, { quotas: { workspaces: { a: { pendingRuns: 3 } } } })
+    await using stage = await openStage(
+      store,
+      { backgroundTasks: true },
+      { quotas: { workspaces: { a: { pendingRuns: 3 } } } },
+    )
     for (let i = 0; i < 6; i++)
       await stage.ask('POST', '/schedules', {
         body: { key: `s${i}`, every: '1h', job: 'plain', queue: 'idle', workspace: 'a' },

@@ -9,7 +9,7 @@ const PAGE = 'docs/reference/rest.md'
 
 describe('the REST reference', () => {
   it('lists every operation with the scope it needs, and no other', () => {
-    const { routes } = createServer(everytick({ store: 'sqlite::memory:', jobs: [] }), { duties: false })
+    const { routes } = createServer(everytick({ store: 'sqlite::memory:', jobs: [] }), { backgroundTasks: false })
     const rows = routes.map(({ operation: { method, path, scope, reach, summary } }) => [
       `${method.toUpperCase()} ${path}`,
       scope === 'none' ? 'anybody' : reach === 'fleet' ? `${scope}, of all workspaces` : scope,

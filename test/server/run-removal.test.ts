@@ -1,6 +1,6 @@
 /** Deleting a finished run over HTTP, on both stores: it is gone, it is on record, and the ledger is as true as before. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { failedRun, heldRun, newRun } from './cases.ts'
+import { failedRun, leasedRun, newRun } from './cases.ts'
 import { openStage, STORES, type Stage } from './stage.ts'
 
 const PATIENT = { timeout: 30_000 }
@@ -28,7 +28,7 @@ describe.each(STORES)('on %s', (store) => {
   })
 
   it('refuses what waits or runs, and leaves it as it is', async () => {
-    for (const { id } of [await newRun(stage), await heldRun(stage)]) {
+    for (const { id } of [await newRun(stage), await leasedRun(stage)]) {
       const before = (await stage.ask('GET', `/runs/${id}`)).body
       const refused = await stage.ask('DELETE', `/runs/${id}`)
       expect([refused.status, refused.body.code]).toEqual([409, 'RUN_NOT_FINISHED'])

@@ -21,7 +21,7 @@ it('hides the payload of a job until a process that has it says what is secret, 
   const body = JSON.stringify({ key: 'x', every: '1h', job: 'charge', payload: { card: '4111', amount: 2 } })
   const made = async (): Promise<Record<string, unknown>> => {
     await using server = everytick({ store, jobs: [], foreignJobs: true, logger: quiet })
-    const ask = handler(server, { duties: false, authorize: () => 'admin' })
+    const ask = handler(server, { backgroundTasks: false, authorize: () => 'admin' })
     const headers = { 'content-type': 'application/json' }
     await ask(new Request('http://localhost/api/v1/schedules', { method: 'POST', headers, body }))
     const found = await ask(new Request('http://localhost/api/v1/schedules/by-key/default/x'))

@@ -142,8 +142,8 @@ describe.each(STORES)('on %s', (store) => {
     expect(await ids('limit=20&status=failed')).toEqual([])
     expect(await ids('limit=20&status=pending')).toEqual([run.body.id])
     expect(await ids('limit=20&status=dispatched')).toEqual([run.body.id])
-    const held = await ask('POST', `/runs/${run.body.id}/cancel`)
-    expect(held.status).toBe(200)
+    const leased = await ask('POST', `/runs/${run.body.id}/cancel`)
+    expect(leased.status).toBe(200)
     const done = await ask('GET', `/schedules/${made.id}/executions?status=completed,failed`)
     expect(done.body.warnings).toMatchObject([{ code: 'ALIAS', text: 'status "completed" is called "succeeded"' }])
   })
@@ -234,7 +234,7 @@ describe.each(STORES)('on %s', (store) => {
         revision: 1,
         expectedNextAt: schedule.nextAt!,
         nextAt: null,
-        lane: null,
+        group: null,
         resumes: false,
       },
       watermarkAt: Math.max(schedule.watermarkAt, now + MINUTE),
@@ -251,7 +251,7 @@ describe.each(STORES)('on %s', (store) => {
             priority: 5,
             payload: null,
             policy: { retry: DEFAULT_RETRY },
-            lane: null,
+            group: null,
             overlap: 'allow',
           },
           ...{

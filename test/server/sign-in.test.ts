@@ -98,7 +98,7 @@ describe.each(STORES)('signing a browser in on %s', (store) => {
   })
 
   it('asks for no key where the host says who asks', async () => {
-    const { server } = await stage.another({ duties: false, authorize: () => 'none' })
+    const { server } = await stage.another({ backgroundTasks: false, authorize: () => 'none' })
     const answer = await server.fetch(new Request('http://app.example/api/docs', { headers: HTML }))
     expect([answer.status, answer.headers.get('content-type')]).toEqual([
       401,

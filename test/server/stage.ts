@@ -82,7 +82,7 @@ export async function openStage(
     const app = everytick({ store: address, jobs: JOBS, logger: quiet, ...appOptions })
     return { app, server: createServer(app, { rate: { burst: 1_000_000, perSecond: 1_000_000 }, ...given }) }
   }
-  const { app, server } = make({ duties: false, ...options })
+  const { app, server } = make({ backgroundTasks: false, ...options })
   await coreOf(app).store()
   const tokens: Record<string, string> = {}
   for (const workspace of [null, 'a', 'b']) {

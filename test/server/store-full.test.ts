@@ -19,7 +19,7 @@ it('answers 503 STORE_FULL while the disk of Postgres is full, still reads, and 
   const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet }
   const job = defineJob({ name: 'plain', run: () => {} })
   const app = everytick({ store: database.url, jobs: [job], logger })
-  const server = createServer(app, { duties: false, authorize: () => ({ scope: 'admin', name: 'test' }) })
+  const server = createServer(app, { backgroundTasks: false, authorize: () => ({ scope: 'admin', name: 'test' }) })
   const ask = askOf(server, {})
   const client = new pg.Client({ connectionString: database.url })
   try {

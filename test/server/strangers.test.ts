@@ -45,8 +45,8 @@ describe.each([
   const app = everytick({ store, jobs: JOBS, logger: quiet })
   afterAll(() => app.stop())
   const doors: readonly (readonly [string, (request: Request) => Promise<Response>])[] = [
-    ['a server', createServer(app, { duties: false, publicMetrics: true }).fetch],
-    ['a mounted handler', handler(app, { duties: false })],
+    ['a server', createServer(app, { backgroundTasks: false, publicMetrics: true }).fetch],
+    ['a mounted handler', handler(app, { backgroundTasks: false })],
   ]
   describe.each(doors)('%s', (_, fetch) => {
     it.each(ASKED.map((asked, i) => [`${i}: ${asked[0]} ${asked[1]}`, asked] as const))(
@@ -68,7 +68,7 @@ it('a mounted handler answers that it lives while its store never answers', asyn
   const { port } = silent.address() as AddressInfo
   const app = everytick({ store: `postgres://u:p@127.0.0.1:${port}/db`, jobs: JOBS, logger: quiet })
   const startedAt = performance.now()
-  const answer = await handler(app, { duties: false })(new Request('http://app.example/healthz'))
+  const answer = await handler(app, { backgroundTasks: false })(new Request('http://app.example/healthz'))
   expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }])
   expect(performance.now() - startedAt).toBeLessThan(1000)
   silent.close()
@@ -94,7 +94,7 @@ describe.each(STORES)('on %s', (name) => {
     stage = await openStage(name)
     store = await stage.server.parts.core.store()
     const app = everytick({ store: cuttable(store), jobs: JOBS, logger: quiet })
-    server = createServer(app, { duties: false })
+    server = createServer(app, { backgroundTasks: false })
     expect(coreOf(app).isStopped()).toBe(false)
   })
   afterAll(() => stage[Symbol.asyncDispose]())
@@ -126,7 +126,7 @@ describe.each(STORES)('on %s', (name) => {
     (await stage.server.parts.keys.create({ name: 'k', scope: 'read', workspace: null, by: 'test', forMs: null })).token
 
   it('an address that has used up its guesses costs the database at most one list of keys in two seconds', async () => {
-    const { server: own } = await stage.another({ duties: false })
+    const { server: own } = await stage.another({ backgroundTasks: false })
     const { documents } = await own.parts.core.store()
     const reads = [vi.spyOn(documents, 'get'), vi.spyOn(documents, 'list')] as const
     for (let i = 0; i < 10; i++) expect((await from('192.0.2.1', bearer(wrongKey(i)), own)).status).toBe(401)
@@ -146,7 +146,7 @@ describe.each(STORES)('on %s', (name) => {
   })
 
   it('guesses push no key out of memory, and where addresses are not known they cost no reads either', async () => {
-    const { server: own } = await stage.another({ duties: false })
+    const { server: own } = await stage.another({ backgroundTasks: false })
     const { documents } = await own.parts.core.store()
     for (let i = 0; i < 12; i++) expect((await from('', bearer(wrongKey(i)), own)).status).toBe(401)
     const get = vi.spyOn(documents, 'get')
@@ -157,7 +157,7 @@ describe.each(STORES)('on %s', (name) => {
   })
 
   it('made-up sessions are answered from memory once an address has sent many, and a session in force goes on', async () => {
-    const { server: own } = await stage.another({ duties: false })
+    const { server: own } = await stage.another({ backgroundTasks: false })
     const { keys, sessions, core } = own.parts
     const secret = await sessions.begin((await keys.check(stage.tokens.read!))!)
     const cookie = (text: string) => ({ cookie: `everytick_session=${text}` })
@@ -175,7 +175,7 @@ describe.each(STORES)('on %s', (name) => {
   })
 
   it('probes are answered to all while a crowd of strangers is held back, and cost two reads a second', async () => {
-    const { server: own } = await stage.another({ duties: false, rate: { burst: 2, perSecond: 1 } })
+    const { server: own } = await stage.another({ backgroundTasks: false, rate: { burst: 2, perSecond: 1 } })
     const ask = askOf(own, stage.tokens)
     for (let i = 0; i < 4; i++) await ask('GET', '/schedules', { as: null })
     expect((await ask('GET', '/schedules', { as: null })).status).toBe(429)

@@ -46,7 +46,7 @@ it('makes runs of a job of another process as that process would, once it has st
   await worker.stop()
 
   await using server = everytick({ store, jobs: [], foreignJobs: true, logger: quiet })
-  const ask = handler(server, { duties: false, authorize: () => 'admin' })
+  const ask = handler(server, { backgroundTasks: false, authorize: () => 'admin' })
   const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
     return (await (await ask(new Request(`http://localhost/api/v1${path}`, init))).json()) as Record<string, unknown>

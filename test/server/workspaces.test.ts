@@ -5,9 +5,9 @@ import { createServer } from '../../src/server/app.ts'
 import { CASES } from './cases.ts'
 import { openStage, STORES, type Stage } from './stage.ts'
 
-const OPERATIONS = createServer(everytick({ store: 'sqlite::memory:', jobs: [] }), { duties: false }).routes.map(
-  ({ operation }) => operation,
-)
+const OPERATIONS = createServer(everytick({ store: 'sqlite::memory:', jobs: [] }), {
+  backgroundTasks: false,
+}).routes.map(({ operation }) => operation)
 /** Those that answer the same to everybody, whatever anybody has. */
 const COMMON = [
   'healthz',

@@ -1,7 +1,7 @@
 /** For every operation the requests that cost the server most among those that it accepts; how long they hold it is measured by `event-loop.test.ts`. */
 import { nextStep } from '../../src/plan/backfill.ts'
 import type { OPERATION_RULES } from '../../src/server/operation-rules.ts'
-import { CASES, failedRun, heldRun } from './cases.ts'
+import { CASES, failedRun, leasedRun } from './cases.ts'
 import { ALMOST_NOTHING, HOSTILE } from './hostile-timings.ts'
 import type { Stage } from './stage.ts'
 
@@ -31,7 +31,7 @@ export type Worst = (hostile: HostileStage, round: number) => Promise<readonly S
 
 export const ROUNDS = 3
 /** The workspace with as many schedules as a page has. */
-const CROWD = 'crowd'
+const BACKLOG = 'crowd'
 /** With keys that are all worth comparing with a mistyped one. */
 const TYPOS = 'typos'
 export const workspaceOf = (round: number): string => `round-${round}`
@@ -64,7 +64,7 @@ const LARGEST = { junk: 'x'.repeat(1_048_000) }
 const DEEPEST = { junk: Array.from({ length: 24_900 }, () => [[0]].flat()) }
 
 const kinds = Object.keys(HOSTILE)
-/** Of which decades may be made good at once. */
+/** Of which decades may be run afterwards at once. */
 const RARE = ['words', 'years']
 const timing = (kind: string): object => HOSTILE[kind]!(++count)
 const bodies = (path: string, make: (kind: string) => object): Sent[] =>
@@ -104,7 +104,7 @@ const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).t
 
 export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
   listSchedules: (_, round) => [
-    { path: `/schedules?limit=200&last=10&workspace=${CROWD}` },
+    { path: `/schedules?limit=200&last=10&workspace=${BACKLOG}` },
     { path: `/schedules?limit=200&include=payload&workspace=${workspaceOf(round)}`, what: 'payloads' },
   ],
   createSchedule: () => [
@@ -190,7 +190,7 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
   retryRun: async ({ stage }) => [{ path: `/runs/${(await failedRun(stage)).id}/retry` }],
   deleteRun: async ({ stage }) => [{ path: `/runs/${(await failedRun(stage)).id}` }],
   completeRun: async ({ stage }) => {
-    const { id, fence } = await heldRun(stage)
+    const { id, fence } = await leasedRun(stage)
     return [{ path: `/runs/${id}/complete`, body: { fence, outcome: 'succeeded', result: manyValues(200_000) } }]
   },
   overview: (_, round) => [{ path: '/overview' }, { path: `/overview?workspace=${workspaceOf(round)}`, what: 'bound' }],
@@ -212,9 +212,9 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
     { path: '/explain', what: 'from far', body: { ...timing('dense'), n: 100, from: '1970-01-01T00:00:00Z' } },
     ...refusedBodies('/explain'),
   ],
-  rehearseSchedules: (_, round) => [
+  previewSchedules: (_, round) => [
     ...kinds.map((kind) => ({
-      path: '/rehearse',
+      path: '/preview',
       what: kind,
       body: {
         schedules: Array.from({ length: 20 }, (_each, i) => ({
@@ -225,7 +225,7 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
       },
     })),
     {
-      path: '/rehearse',
+      path: '/preview',
       what: 'stored ones',
       body: {
         schedules: kinds.map((kind) => ({
@@ -237,13 +237,13 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
       },
     },
     {
-      path: '/rehearse',
+      path: '/preview',
       what: 'almost nothing',
       refused: 'TIMING_EXPENSIVE',
       body: { schedules: [{ key: 'x', job: 'plain', ...ALMOST_NOTHING }] },
     },
     {
-      ...{ path: '/rehearse', what: 'wrong entries', refused: 'REQUEST_INVALID' },
+      ...{ path: '/preview', what: 'wrong entries', refused: 'REQUEST_INVALID' },
       body: {
         schedules: Array.from({ length: 100 }, () => ({
           tags: manyValues(250),
@@ -252,9 +252,9 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
         })),
       },
     },
-    ...refusedBodies('/rehearse'),
+    ...refusedBodies('/preview'),
     {
-      path: '/rehearse',
+      path: '/preview',
       what: 'payloads',
       body: { schedules: Array.from({ length: 3 }, () => ({ ...wide(fresh()), every: '1h' })) },
     },
@@ -283,7 +283,7 @@ export const WORST: Readonly<Record<keyof typeof OPERATION_RULES, Worst>> = {
     { path: `/forecast?workspace=${workspaceOf(round)}&bucket=1m&from=${daysAgo(-1)}&to=${daysAgo(-2)}` },
     { path: `/forecast?bucket=1h&from=${daysAgo(-1)}&to=${daysAgo(-62)}`, what: 'all' },
   ],
-  readHerds: (_, round) => [{ path: `/forecast/herds?workspace=${workspaceOf(round)}` }],
+  readSpikes: (_, round) => [{ path: `/forecast/spikes?workspace=${workspaceOf(round)}` }],
   readClockChanges: (_, round) => [{ path: `/forecast/clock-changes?workspace=${workspaceOf(round)}` }],
   readLedger: (_, round) => [
     { path: `/ledger?workspace=${workspaceOf(round)}` },
@@ -353,7 +353,7 @@ export async function makeHostile(stage: Stage): Promise<HostileStage> {
     const body = {
       key: longName(`crowd-${i}`),
       job: 'plain',
-      workspace: CROWD,
+      workspace: BACKLOG,
       ...HOSTILE[kinds[i % kinds.length]!]!(i),
     }
     await stage.ask('POST', '/schedules', { body })

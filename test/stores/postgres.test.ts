@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, inject } from 'vitest'
 import { openPostgres, type PostgresStore } from '../../src/postgres.ts'
 import { type OpenTransaction, storeConformance } from '../../src/testing.ts'
 import { createDatabase, type Database } from '../postgres/launcher.ts'
-import { heldPostgres } from './held-postgres.ts'
+import { openHeldPostgres } from './open-postgres.ts'
 
 const SCHEMA = 'conformance'
 const TABLES =
@@ -73,5 +73,5 @@ storeConformance<PostgresStore>('postgres', {
     const { rowCount } = await admin.query(`update ${SCHEMA}.${table} set ${set} where id = $1`, [id])
     expect(rowCount).toBe(1)
   },
-  hold: async () => heldPostgres(await connected(), { schema: SCHEMA, admin }),
+  hold: async () => openHeldPostgres(await connected(), { schema: SCHEMA, admin }),
 })

@@ -81,7 +81,7 @@ describe.each([0o000, 0o022, 0o077])('under the umask %o', (umask) => {
 })
 
 const NOTHING = {
-  ...{ writes: null, sizes: null, skewMs: 0, planner: null, queues: null, zoneData: null, herds: null },
+  ...{ writes: null, sizes: null, skewMs: 0, planner: null, queues: null, zoneData: null, spikes: null },
   ...{ quarantined: null, deafChannels: null, failovers: null, alerts: null, watch: null },
 }
 

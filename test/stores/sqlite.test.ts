@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterAll, expect } from 'vitest'
 import { openSqlite, type SqliteStore } from '../../src/sqlite.ts'
 import { openDatabase, type Value } from '../../src/store/sqlite/driver.ts'
-import { type HeldStore, type OpenTransaction, type StoreHarness, storeConformance } from '../../src/testing.ts'
-import { heldSqlite } from './held-sqlite.ts'
+import { type OpenStore, type OpenTransaction, type StoreHarness, storeConformance } from '../../src/testing.ts'
+import { openHeldSqlite } from './open-sqlite.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'everytick-sqlite-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -56,8 +56,8 @@ const harness: StoreHarness<SqliteStore> = {
       database.close()
     }
   },
-  hold: (store): Promise<HeldStore> => heldSqlite(opened.get(store)!),
-  absent: { parallel: 'SQLite lets in one writer at a time, so that a claim waits for any write under way' },
+  hold: (store): Promise<OpenStore> => openHeldSqlite(opened.get(store)!),
+  absent: { parallel: 'SQLite lets in one writer at a time, so that a claim waits for any write in flight' },
 }
 
 storeConformance<SqliteStore>('sqlite', harness)

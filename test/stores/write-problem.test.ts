@@ -64,7 +64,7 @@ describe('what keeps a database from taking writes', () => {
     const path = join(folder, 'a.db')
     const store = await opened(openSqlite({ path, busyTimeoutMs: 30 }))
     const server = createServer(everytick({ store, jobs: [] }), {
-      ...{ duties: false, authorize: () => ({ scope: 'admin', name: 'test' }) as const },
+      ...{ backgroundTasks: false, authorize: () => ({ scope: 'admin', name: 'test' }) as const },
     })
     const writes = async (): Promise<unknown> => {
       const { body } = await askOf(server, {})('GET', '/doctor')

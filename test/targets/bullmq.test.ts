@@ -192,7 +192,7 @@ describe.skipIf(whyNoRedis !== null)(`bullmq()${whyNoRedis ? ` (${whyNoRedis})` 
       expect(tries).toBe(2)
     })
 
-    it('fails for good when the worker says that trying again is no use, and is done again by a redrive', async () => {
+    it('fails for good when the worker says that trying again is no use, and is done again by a retry', async () => {
       const { queue, work } = place()
       let mended = false
       work(() => {

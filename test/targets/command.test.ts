@@ -291,7 +291,7 @@ describe('the commands of a list', () => {
     [{ command: 'plain' }, 'plain'],
     [{ command: 'echo', args: ['$(id)', '; ls', '*'] }, 'fixed $(id) ; ls *'],
     [{ command: 'strict', args: ['abc', 'def'] }, 'abc def'],
-  ])('are carried out by name: %j', async (payload, said) => {
+  ])('are executed by name: %j', async (payload, said) => {
     expect(list.name).toBe('command')
     const { run, lines } = await carriedOut(list as Job<never>, payload)
     expect([run.state, lines]).toEqual(['succeeded', [said]])
@@ -331,7 +331,7 @@ describe('the commands of a list', () => {
     })
   })
 
-  it('are looked up again when the run is carried out', async () => {
+  it('are looked up again when the run is executed', async () => {
     const { run } = await carriedOut(command({ allow: [{ name: 'gone', file: '/bin/echo' }] }) as Job<never>, {
       command: 'gone',
     })

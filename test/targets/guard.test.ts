@@ -129,7 +129,7 @@ describe('a name', () => {
     expect(failed).not.toMatchObject({ code: 'TARGET_REFUSED' })
     expect(names.asked).toEqual(['AAAA rebind.test'])
     expect(connections).toBe(0)
-    // The next connection asks anew, and is refused.
+    // The next connection asks again, and is refused.
     await expect(calling({ resolve: names.resolve }).call(`http://rebind.test:${port}/`)).rejects.toThrow(refusal)
     expect(connections).toBe(0)
   })

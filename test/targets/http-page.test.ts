@@ -6,7 +6,7 @@ import { z } from 'zod'
 import * as door from '../../src/index.ts'
 import { meaningOf } from '../../src/targets/http/answer.ts'
 import { KEYS } from '../../src/targets/http/http-options.ts'
-import { KEPT_HEADERS } from '../../src/targets/http/kept.ts'
+import { STORED_HEADERS } from '../../src/targets/http/stored-result.ts'
 import { readText } from '../built-package.ts'
 import { blocksOf, rowsUnder, sectionsOf } from '../markdown.ts'
 
@@ -45,5 +45,5 @@ it('the reference lists every option, and the headers that are kept', () => {
   const listed = Array.from(options.matchAll(/^\| `(\w+)` \|/gm), ([, option]) => option)
   const ofEveryJob = ['queue', 'priority', 'retry', 'delivery', 'concurrencyKey']
   expect([...listed, ...ofEveryJob].toSorted()).toEqual(KEYS.toSorted())
-  for (const header of KEPT_HEADERS) expect(text).toContain(`\`${header}\``)
+  for (const header of STORED_HEADERS) expect(text).toContain(`\`${header}\``)
 })

@@ -77,7 +77,7 @@ describe.each(STORES)('an HTTP target on %s', (store) => {
     const job = http({ ...inside, name: 'tick', url: there.url, publicUrl: 'https://everytick.example.com/' })
     await using place = await started([job], store)
     const { app } = place
-    const server = createServer(app, { duties: false })
+    const server = createServer(app, { backgroundTasks: false })
     const handedOver = new Promise<void>((resolve) => {
       app.on('run.handed_over', () => resolve())
     })
@@ -369,7 +369,7 @@ describe('calls', () => {
       expect(await place.again).toBe('postponed')
       expect(await place.app.runs.get(id)).toMatchObject({ state: 'pending', attempt: 0 })
       expect(place.there.heard).toHaveLength(5)
-      const server = createServer(place.app, { duties: false, authorize: () => 'admin' })
+      const server = createServer(place.app, { backgroundTasks: false, authorize: () => 'admin' })
       const log = async (): Promise<string> =>
         (await server.fetch(new Request(`http://localhost/api/v1/runs/${id}/logs`))).text()
       await expect.poll(log).toContain('HTTP_CIRCUIT_OPEN')

@@ -1,4 +1,4 @@
-/** A small Amazon SQS for tests: takes SendMessage in the JSON protocol, checks its signature by computing it anew, and answers with the MD5 of the body. */
+/** A small Amazon SQS for tests: takes SendMessage in the JSON protocol, checks its signature by computing it again, and answers with the MD5 of the body. */
 import { createHash, createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -40,7 +40,7 @@ describe('H', () => {
     }
   })
 
-  it('spreads a herd evenly over the hour', () => {
+  it('spreads a spike evenly over the hour', () => {
     const perMinute = new Array<number>(60).fill(0)
     for (let n = 0; n < 6000; n += 1) {
       const [minute = -1] = parseCron('H * * * *', { seed: `t_${n}/digest` }).fields.minute!.values

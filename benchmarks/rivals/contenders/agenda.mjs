@@ -55,7 +55,7 @@ export async function open(place) {
       }
       return inGroups({ total: count, group: 1, inFlight: 10 }, create)
     },
-    herd: {
+    backlog: {
       sizes: [1000],
       createsPerSecond: 200,
       async start({ count, dueAt, name }, told) {

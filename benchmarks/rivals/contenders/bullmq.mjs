@@ -45,7 +45,7 @@ export async function open({ kind, where }) {
       return inGroups({ total: count, group: 1, inFlight: 100 }, create)
     },
     absences: kind === 'redis' ? {} : { 'schedules due at once': 'creates some hundred schedules a second' },
-    herd: {
+    backlog: {
       sizes: kind === 'redis' ? [1000, 10_000] : [],
       createsPerSecond: 1000,
       async start({ count, dueAt, name }, told) {

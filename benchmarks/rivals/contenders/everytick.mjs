@@ -41,7 +41,7 @@ export async function open(place) {
         app.schedules.upsertMany(Array.from({ length: size }, () => ({ ...hourly('race', made++), job: noop })))
       return inGroups({ ...GROUPS, total: count }, create)
     },
-    herd: {
+    backlog: {
       sizes: [1000, 10_000],
       createsPerSecond: 2000,
       async start({ count, dueAt, name }, told) {

@@ -33,7 +33,7 @@ export async function open(place) {
       ),
     enqueueOne: () => utils.addJob('noop', {}),
     work,
-    herd: {
+    backlog: {
       sizes: [1000, 10_000],
       minutes: true,
       createsPerSecond: 2000,

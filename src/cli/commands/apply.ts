@@ -9,7 +9,7 @@ import { printable } from '../print.ts'
 import { schedulePath, scheduleText } from '../schedule-name.ts'
 import { UsageError } from '../usage-error.ts'
 import { type Declared, readDocuments } from './apply-file.ts'
-import { type Rehearsal, rehearseAll } from './apply-rehearsal.ts'
+import { type Preview, previewAll } from './apply-preview.ts'
 
 export interface ApplyOptions extends BackendOptions, JsonOption {
   readonly file: string
@@ -29,7 +29,7 @@ export interface Stored {
 
 export interface Planned {
   readonly declared: readonly Declared[]
-  readonly rehearsals: readonly Rehearsal[]
+  readonly previews: readonly Preview[]
   readonly pruned: readonly Stored[]
 }
 
@@ -40,13 +40,13 @@ export async function apply(options: ApplyOptions, io: Io): Promise<void> {
   const declared = await readDocuments(options.file)
   if (tag !== undefined) refuseUntagged(declared, tag)
   await closing(await (dryRun ? openBackend : openUpToDateBackend)(options), async (backend) => {
-    const rehearsals = await rehearseAll(backend, declared)
-    const pruned = tag === undefined ? [] : await surplus(backend, { tag }, rehearsals)
+    const previews = await previewAll(backend, declared)
+    const pruned = tag === undefined ? [] : await surplus(backend, { tag }, previews)
     if (!dryRun && pruned.length > 0) await askYes(io, `removes ${namesOf(pruned)}`, { yes: options.yes ?? false })
-    if (!dryRun) await write(backend, { declared, rehearsals, pruned }, io)
-    const changes = changesOf({ rehearsals, pruned })
+    if (!dryRun) await write(backend, { declared, previews, pruned }, io)
+    const changes = changesOf({ previews, pruned })
     await answer(changes, { ...options, io }, (all, view) => changesText(all.filter(isChange), view))
-    const same = rehearsals.filter(({ action }) => action === 'none').length
+    const same = previews.filter(({ action }) => action === 'none').length
     const ended = dryRun ? 'nothing was written' : `${changes.length - same} applied`
     io.note(`${same > 0 ? `${same} unchanged, ` : ''}${ended}\n`)
   })
@@ -55,12 +55,12 @@ export async function apply(options: ApplyOptions, io: Io): Promise<void> {
 type Removal = Pick<ShownChange, 'workspace' | 'key'> & { readonly action: 'remove' }
 
 /** One entry for each, those that stay as they are included. */
-export const changesOf = ({ rehearsals, pruned }: Omit<Planned, 'declared'>): readonly (Rehearsal | Removal)[] => [
-  ...rehearsals,
+export const changesOf = ({ previews, pruned }: Omit<Planned, 'declared'>): readonly (Preview | Removal)[] => [
+  ...previews,
   ...pruned.map(({ workspace, key }) => ({ workspace, key, action: 'remove' as const })),
 ]
 
-export const isChange = (each: Rehearsal | Removal): each is Extract<Rehearsal | Removal, ShownChange> =>
+export const isChange = (each: Preview | Removal): each is Extract<Preview | Removal, ShownChange> =>
   each.action !== 'none'
 
 /** What the file does not tag now could never be pruned by it later. */
@@ -76,7 +76,7 @@ function refuseUntagged(declared: readonly Declared[], tag: string): void {
 export async function surplus(
   backend: Backend,
   among: { readonly tag: string; readonly workspace?: string },
-  wanted: readonly Rehearsal[],
+  wanted: readonly Preview[],
 ): Promise<readonly Stored[]> {
   const limit = Number.POSITIVE_INFINITY
   const { items } = await listed<Stored>(backend, '/schedules', { query: { ...among, source: 'api' }, limit })
@@ -91,17 +91,17 @@ export function namesOf(some: readonly Stored[]): string {
   return [...names, ...(some.length > MAX_NAMED ? [`${some.length - MAX_NAMED} more`] : [])].join(', ')
 }
 
-export async function write(backend: Backend, { declared, rehearsals, pruned }: Planned, io: Io): Promise<void> {
-  const puts = rehearsals.flatMap((rehearsal, i) =>
-    rehearsal.action === 'none' ? [] : [{ rehearsal, body: declared[i]!.body }],
+export async function write(backend: Backend, { declared, previews, pruned }: Planned, io: Io): Promise<void> {
+  const puts = previews.flatMap((preview, i) =>
+    preview.action === 'none' ? [] : [{ preview, body: declared[i]!.body }],
   )
   const all = puts.length + pruned.length
   let done = 0
   try {
-    for (const { rehearsal, body } of puts) {
+    for (const { preview, body } of puts) {
       const { key: _key, workspace: _workspace, ...definition } = body
-      const { warnings = [] } = await backend.ask<Stored>('PUT', schedulePath(rehearsal), { body: definition })
-      for (const { text } of warnings) io.note(`⚠ ${printable(`${scheduleText(rehearsal)}: ${text}`)}\n`)
+      const { warnings = [] } = await backend.ask<Stored>('PUT', schedulePath(preview), { body: definition })
+      for (const { text } of warnings) io.note(`⚠ ${printable(`${scheduleText(preview)}: ${text}`)}\n`)
       done += 1
     }
     for (const { id, revision } of pruned) {

@@ -75,7 +75,7 @@ export function verifyAuditLog(options: VerifyOptions, io: Io): Promise<void> {
 function wrongWith({ brokenAt, expectedAt, entries }: Verified, expected: string | undefined): string | null {
   if (brokenAt !== null) return `the audit log was touched: entry ${brokenAt} does not fit the one before it`
   if (expected === undefined || expectedAt !== null) return null
-  return `no entry of the audit log, which has ${entries}, has the hash ${expected}: its end was cut off, it was written anew, or this is another database`
+  return `no entry of the audit log, which has ${entries}, has the hash ${expected}: its end was cut off, it was written again, or this is another database`
 }
 
 function soundText({ entries, expectedAt }: Verified): string {

@@ -85,7 +85,7 @@ export function ledgerText(ledger: Ledger, view: View): string {
   const { green, red, yellow, dim } = view.colours
   const { schedules, expected, runs, nonRuns, backfills, pending } = ledger
   const more = [
-    ...(backfills > 0 ? [`${backfills} made good by backfills`] : []),
+    ...(backfills > 0 ? [`${backfills} run afterwards by backfills`] : []),
     ...(pending > 0 ? [`${pending} not planned yet`] : []),
   ]
   const lines = [

@@ -1,7 +1,7 @@
 /** `everytick backfill watch`: a bar until a backfill has ended; Ctrl-C leaves, and the backfill goes on without it. */
 import { systemClock } from '../../time/clock.ts'
 import { createStallCheck } from '../backfill-stall.ts'
-import type { Desk } from '../desk.ts'
+import type { CommandContext } from '../command-context.ts'
 import { findId } from '../find-id.ts'
 import { BACKFILLS } from '../kinds.ts'
 import { fieldsText } from '../listing.ts'
@@ -25,7 +25,7 @@ export interface BackfillBody {
 }
 
 export async function watchBackfill(
-  { backend, io }: Desk,
+  { backend, io }: CommandContext,
   text: string,
   { json = false }: { readonly json?: boolean | string },
 ): Promise<string> {

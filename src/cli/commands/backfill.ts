@@ -1,7 +1,7 @@
 /** `everytick backfill`: makes good a past span of a schedule, after asking; watching it is `backfill-watch.ts`. */
 import { askYes } from '../ask-yes.ts'
 import type { Backend } from '../backend.ts'
-import type { Desk } from '../desk.ts'
+import type { CommandContext } from '../command-context.ts'
 import { findId } from '../find-id.ts'
 import { BACKFILLS } from '../kinds.ts'
 import { fieldsText } from '../listing.ts'
@@ -32,8 +32,12 @@ interface Answer {
   readonly kept: number
 }
 
-export async function backfill(desk: Desk, name: string | undefined, options: BackfillOptions): Promise<string> {
-  const { backend, io, view } = desk
+export async function backfill(
+  context: CommandContext,
+  name: string | undefined,
+  options: BackfillOptions,
+): Promise<string> {
+  const { backend, io, view } = context
   if (name === undefined) throw new UsageError('no schedule is named', { hint: 'write key or workspace/key' })
   const body = bodyOf(options)
   const { id } = await backend.ask<{ id: string }>('GET', schedulePath(readScheduleName(name)))
@@ -60,7 +64,7 @@ export async function backfill(desk: Desk, name: string | undefined, options: Ba
   }
   await askYes(io, summary, options)
   const begun = await backend.ask<Answer>('POST', path, { body })
-  if (!options.detach) return watchBackfill(desk, begun.id!, options)
+  if (!options.detach) return watchBackfill(context, begun.id!, options)
   io.note(`it goes on in the background: everytick backfill watch ${begun.id}\n`)
   return options.json ? fieldsText(begun, options.json) : `${begun.id}\n`
 }
@@ -89,7 +93,7 @@ const scheduleId = async (backend: Backend, name: string): Promise<string> =>
   (await backend.ask<{ id: string }>('GET', schedulePath(readScheduleName(name)))).id
 
 export async function listBackfills(
-  { backend, io, view }: Desk,
+  { backend, io, view }: CommandContext,
   name: string | undefined,
   { json = false }: { readonly json?: boolean | string },
 ): Promise<string> {
@@ -107,7 +111,7 @@ export async function listBackfills(
 }
 
 export async function cancelBackfill(
-  { backend }: Desk,
+  { backend }: CommandContext,
   id: string,
   { dryRun = false, json = false }: { readonly dryRun?: boolean; readonly json?: boolean | string },
 ): Promise<string> {

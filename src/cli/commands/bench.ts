@@ -31,7 +31,7 @@ const NAME = 'everytick-bench'
 const SINGLES = 100
 const BATCH = 500
 const SLOTS = 20
-const PATIENCE_MS = 120_000
+const WAIT_LIMIT_MS = 120_000
 
 export async function bench(options: BenchOptions, io: Io): Promise<void> {
   const runs = readCount(options.runs, '--runs', [10, 100_000])
@@ -100,7 +100,7 @@ const perSecond = (count: number, ms: number): number => Math.round((count * 100
 function waiting(): { readonly promise: Promise<number>; readonly resolve: (ms: number) => void } {
   let resolve: (ms: number) => void = () => {}
   const promise = new Promise<number>((done, fail) => {
-    const giveUp = systemTimers.set(PATIENCE_MS, () => fail(tooSlow()))
+    const giveUp = systemTimers.set(WAIT_LIMIT_MS, () => fail(tooSlow()))
     resolve = (ms) => {
       giveUp()
       done(ms)
@@ -110,12 +110,12 @@ function waiting(): { readonly promise: Promise<number>; readonly resolve: (ms: 
 }
 
 const tooSlow = (): UsageError =>
-  new UsageError(`it was not done within ${PATIENCE_MS / 1000} seconds`, { code: 'TOO_SLOW' })
+  new UsageError(`it was not done within ${WAIT_LIMIT_MS / 1000} seconds`, { code: 'TOO_SLOW' })
 
 /** When all of them have ended; others in the queue, left there by a measurement that was cut off, do not count. */
 function emptied(app: Everytick, open: Set<string>): Promise<void> {
   return new Promise((resolve, reject) => {
-    const giveUp = systemTimers.set(PATIENCE_MS, () => reject(tooSlow()))
+    const giveUp = systemTimers.set(WAIT_LIMIT_MS, () => reject(tooSlow()))
     const forget = app.on('run.succeeded', ({ run }) => {
       open.delete(run.id)
       if (open.size > 0) return

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { answer, listOf } from '../answer.ts'
-import { type ChangeOptions, change, tellPlan } from '../change.ts'
+import { type ChangeOptions, change, printPlan } from '../change.ts'
 import { findId } from '../find-id.ts'
 import { type Io, withBackend } from '../io.ts'
 import { CHANNELS } from '../kinds.ts'
@@ -61,7 +61,7 @@ export function addChannel(name: string, options: ChannelAddOptions, io: Io): Pr
     // A dry run tells what was given, and not what would be made up.
     const plan = { method: 'POST', path: '/channels', words } as const
     if (options.dryRun)
-      return tellPlan({ ...plan, body: { ...body, config: withoutSecrets(config) } }, { ...options, io })
+      return printPlan({ ...plan, body: { ...body, config: withoutSecrets(config) } }, { ...options, io })
     const made = await backend.ask<Channel>('POST', '/channels', { body })
     const shown = secret === undefined ? made : { ...made, secret }
     await answer(
@@ -110,7 +110,7 @@ export function testChannel(id: string, options: ChannelOptions, io: Io): Promis
     const one = `/channels/${await findId(backend, CHANNELS, id)}`
     const { name } = await backend.ask<Channel>('GET', one)
     const path = `${one}/test`
-    if (options.dryRun) return tellPlan({ method: 'POST', path, words: `send a test to ${name}` }, { ...options, io })
+    if (options.dryRun) return printPlan({ method: 'POST', path, words: `send a test to ${name}` }, { ...options, io })
     const told = await backend.ask<{ readonly delivered: boolean; readonly error: string | null }>('POST', path)
     if (told.delivered || options.json)
       await answer(told, { ...options, io }, () => `${printable(name)} took the test message\n`)

@@ -1,7 +1,6 @@
-/** `everytick dev`: the user's jobs on a database of their own, with the interface open to this machine, loaded anew when they change. */
+/** `everytick dev`: the user's jobs on a database of their own, with the interface open to this machine, loaded again when they change. */
 import { dirname, join, resolve } from 'node:path'
 import { ERROR_CODES, type ErrorCode, EverytickError } from '../../errors.ts'
-import { asked } from '../asked.ts'
 import { openBackend } from '../backend.ts'
 import { CONFIG_FILES, JOB_FILES } from '../config-file.ts'
 import { type Front, openFront } from '../dev/front.ts'
@@ -13,6 +12,7 @@ import { withoutConfig } from '../no-config.ts'
 import { printable, type View } from '../print.ts'
 import { type Problem, problemText } from '../problem.ts'
 import { readPort, readSeconds } from '../read-number.ts'
+import { waitForStop } from '../stop-signal.ts'
 import { type TargetOptions, targetJobs } from '../target-jobs.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -74,7 +74,7 @@ export async function dev(options: DevOptions, io: Io): Promise<void> {
     isUp = await Promise.race([project.load(), quitted.then(() => true)])
     // Somebody at a terminal repairs the file, and it is loaded again; a script wants to know.
     if (!isUp && !io.around.asks) throw errorOf(failure)
-    await Promise.race([quitted, asked(seconds)])
+    await Promise.race([quitted, waitForStop(seconds)])
     isStopping = true
     const problem = await project.stop()
     if (problem) throw errorOf(problem)
@@ -120,16 +120,16 @@ interface Hearing {
 /** Reads single keys until the answered function is called. */
 async function hear({ io, view, url, project, quit }: Hearing): Promise<() => void> {
   const backend = await openBackend({ url })
-  let asked = false
+  let waitForStop = false
   const press = keyboard({
     ...{ backend, url, view, write: io.write },
     quit() {
       // Whoever asks twice does not want to wait.
-      if (asked) {
+      if (waitForStop) {
         project.kill()
         process.exit(130)
       }
-      asked = true
+      waitForStop = true
       quit()
     },
     async forward() {

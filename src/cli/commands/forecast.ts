@@ -1,4 +1,4 @@
-/** `everytick forecast`: a heat strip of the fires to come, herds and clock changes; the counting is the server's. */
+/** `everytick forecast`: a heat strip of the fires to come, spikes and clock changes; the counting is the server's. */
 import { answer, type JsonOption, readCount } from '../answer.ts'
 import type { BackendOptions } from '../backend.ts'
 import { type Io, withBackend } from '../io.ts'
@@ -27,7 +27,7 @@ export interface Outlook {
     readonly slots: number | null
     readonly data: readonly Bucket[]
   }
-  readonly herds: {
+  readonly spikes: {
     readonly data: readonly {
       readonly at: string
       readonly fires: number
@@ -60,7 +60,7 @@ export function forecast(options: ForecastOptions, io: Io): Promise<void> {
     const outlook: Outlook = {
       forecast:
         hours === 24 ? day : await backend.ask('GET', '/forecast', { query: { ...query, bucket: '1h', ...span } }),
-      herds: await backend.ask('GET', '/forecast/herds', { query }),
+      spikes: await backend.ask('GET', '/forecast/spikes', { query }),
       clockChanges: await backend.ask('GET', '/forecast/clock-changes', { query }),
     }
     await answer(outlook, { ...options, io }, outlookText)
@@ -76,7 +76,7 @@ export function barOf(fires: number, most: number): string {
 }
 
 export function outlookText(outlook: Outlook, view: View): string {
-  const { forecast: found, herds, clockChanges } = outlook
+  const { forecast: found, spikes, clockChanges } = outlook
   if (!view.terminal) {
     const rows = found.data.map(({ at, fires, workSeconds, capacity, top }) => [
       ...[at, String(fires), String(Math.round(workSeconds)), capacity === null ? '-' : String(Math.round(capacity))],
@@ -91,8 +91,8 @@ export function outlookText(outlook: Outlook, view: View): string {
     `${bold(`${total} fires`)} in ${found.data.length} hours ${dim(`from ${minuteText(found.from)}`)}${slotsText(found.slots)}`,
     ...stripLines(found.data, busiest.fires).flatMap(({ bars, hours }) => [bars, dim(hours)]),
     ...(total === 0 ? [] : [`busiest ${minuteText(busiest.at)}: ${busiest.fires} fires${topText(busiest.top)}`]),
-    ...herds.data.slice(0, SHOWN).map((herd) => `${yellow('⚠')} ${herdText(herd)}`),
-    ...rest(herds.data.length, 'herds'),
+    ...spikes.data.slice(0, SHOWN).map((spike) => `${yellow('⚠')} ${spikeText(spike)}`),
+    ...rest(spikes.data.length, 'spikes'),
     ...clockChanges.data.slice(0, SHOWN).map((each) => `${yellow('⏲')} ${changeText(each)}`),
     ...rest(clockChanges.data.length, 'clock changes'),
   ]
@@ -121,9 +121,9 @@ function stripLines(data: readonly Bucket[], most: number): { bars: string; hour
   })
 }
 
-function herdText({ at, fires, proposal, top }: Outlook['herds']['data'][number]): string {
+function spikeText({ at, fires, proposal, top }: Outlook['spikes']['data'][number]): string {
   const cure = proposal ? ` → jitter ${proposal.jitter} makes that ${proposal.maxFiresAfter} at most` : ''
-  return `${at.slice(0, 19).replace('T', ' ')}Z herd: ${fires} fires in one second (${namesText(top.map(({ sample }) => sample))})${cure}`
+  return `${at.slice(0, 19).replace('T', ' ')}Z spike: ${fires} fires in one second (${namesText(top.map(({ sample }) => sample))})${cure}`
 }
 
 const EFFECTS: Readonly<Record<string, string>> = {

@@ -13,7 +13,7 @@ import { closing, type Io } from '../io.ts'
 import { printable } from '../print.ts'
 import { UsageError } from '../usage-error.ts'
 import { changesOf, isChange, namesOf, type Planned, surplus, write } from './apply.ts'
-import { rehearseAll } from './apply-rehearsal.ts'
+import { previewAll } from './apply-preview.ts'
 
 export interface ImportCrontabOptions extends BackendOptions, JsonOption {
   readonly system?: boolean
@@ -35,7 +35,7 @@ export interface ImportCrontabOptions extends BackendOptions, JsonOption {
 
 const JOBS_FILE = 'jobs.ts'
 /** More are of the same kind. */
-const MAX_TOLD = 50
+const MAX_LISTED = 50
 
 export async function importCrontab(file: string, options: ImportCrontabOptions, io: Io): Promise<void> {
   if (options.json && options.out === '-') throw new UsageError('--json and --out - exclude each other')
@@ -106,8 +106,8 @@ function tell({ problems, notes }: ImportPlan, { system, entries }: Crontab, { o
   if (options.tz === undefined && entries.some(({ settings }) => !settings.get('CRON_TZ')?.value))
     say(`times are those of ${localZone()}, the zone of this machine; --tz says another`)
   for (const { line, text } of notes) say(line === null ? text : `line ${line}: ${text}`)
-  for (const { line, reason } of problems.slice(0, MAX_TOLD)) say(`✗ line ${line}: ${reason}`)
-  if (problems.length > MAX_TOLD) say(`✗ and ${problems.length - MAX_TOLD} more`)
+  for (const { line, reason } of problems.slice(0, MAX_LISTED)) say(`✗ line ${line}: ${reason}`)
+  if (problems.length > MAX_LISTED) say(`✗ and ${problems.length - MAX_LISTED} more`)
 }
 
 const refusal = ({ problems, schedules }: ImportPlan): UsageError =>
@@ -128,9 +128,9 @@ async function carryOver(
 ): Promise<void> {
   const { dryRun = false, prune = false, force = false, workspace = 'default', tag = 'crontab', io } = options
   const declared = plan.schedules.map(({ line, body }) => ({ place: `${source.name}:${line} (${body.key})`, body }))
-  const rehearsals = await rehearseAll(backend, declared)
-  const pruned = prune ? await surplus(backend, { tag, workspace }, rehearsals) : []
-  const applied: Planned = { declared, rehearsals, pruned }
+  const previews = await previewAll(backend, declared)
+  const pruned = prune ? await surplus(backend, { tag, workspace }, previews) : []
+  const applied: Planned = { declared, previews, pruned }
   const out = await outOf(plan, options)
   if (!dryRun) {
     if (out?.state === 'differs' && !force)

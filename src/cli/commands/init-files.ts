@@ -84,7 +84,7 @@ Jobs that run by schedule, with Everytick.
 
 \`\`\`sh
 npm install
-npx everytick dev                    # runs them here on SQLite, and loads them anew when they change
+npx everytick dev                    # runs them here on SQLite, and loads them again when they change
 npx everytick next "30 2 * * *" --tz Europe/Berlin
 \`\`\`
 

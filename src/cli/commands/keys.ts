@@ -1,7 +1,7 @@
 /** `everytick keys`: makes, lists, revokes and rolls API keys, on a server or straight in a database. */
 import { answer, listOf } from '../answer.ts'
 import type { Backend } from '../backend.ts'
-import { type Change, type ChangeOptions, tellPlan } from '../change.ts'
+import { type Change, type ChangeOptions, printPlan } from '../change.ts'
 import { findId } from '../find-id.ts'
 import { type Io, withBackend } from '../io.ts'
 import { KEYS } from '../kinds.ts'
@@ -45,7 +45,7 @@ export function createKey(options: KeysCreateOptions, io: Io): Promise<void> {
   const body = { name, scope, ...(workspace === undefined ? {} : { workspace }), ...lifeOf(expiresIn) }
   return withBackend(options, async (backend) => {
     const wanted: Change = { method: 'POST', path: '/api-keys', body, words: `make the key ${name} (${scope})` }
-    if (options.dryRun) return tellPlan(wanted, { ...options, io })
+    if (options.dryRun) return printPlan(wanted, { ...options, io })
     await showNew(await backend.ask<NewKey>('POST', wanted.path, { body }), options, io)
   })
 }
@@ -74,7 +74,8 @@ export function revokeKey(id: string, options: KeysOptions, io: Io): Promise<voi
   return withBackend(options, async (backend) => {
     const path = await addressOf(backend, id)
     const { name } = await backend.ask<Key>('GET', path)
-    if (options.dryRun) return tellPlan({ method: 'DELETE', path, words: `revoke the key ${name}` }, { ...options, io })
+    if (options.dryRun)
+      return printPlan({ method: 'DELETE', path, words: `revoke the key ${name}` }, { ...options, io })
     await backend.ask('DELETE', path)
     await answer(await backend.ask<Key>('GET', path), { ...options, io }, () => `revoked ${printable(name)}\n`)
   })
@@ -87,7 +88,7 @@ export function rollKey(id: string, options: KeysRollOptions, io: Io): Promise<v
     const path = `${one}/roll`
     const body = lifeOf(options.expiresIn)
     if (options.dryRun)
-      return tellPlan({ method: 'POST', path, body, words: `roll the key ${name}` }, { ...options, io })
+      return printPlan({ method: 'POST', path, body, words: `roll the key ${name}` }, { ...options, io })
     await showNew(await backend.ask<NewKey>('POST', path, { body }), options, io)
   })
 }

@@ -56,13 +56,13 @@ async function storeOf({ db, config }: MigrateOptions): Promise<StoreOption> {
 async function schemaOf(db: string): Promise<Schema> {
   const address = readStoreAddress(db)
   if (address.kind === 'sqlite') {
-    const { lookAtSchema } = await import('../../store/sqlite/schema-look.ts')
+    const { readSchemaVersion } = await import('../../store/sqlite/schema-check.ts')
     // Opening a path creates a file there.
-    return lookAtSchema(existsSync(address.path) ? address.path : ':memory:')
+    return readSchemaVersion(existsSync(address.path) ? address.path : ':memory:')
   }
-  const { lookAtSchema } = await import('../../store/postgres/schema-look.ts')
+  const { readSchemaVersion } = await import('../../store/postgres/schema-check.ts')
   const { url, schema } = address
-  return lookAtSchema({ url, ...(schema === undefined ? {} : { schema }) })
+  return readSchemaVersion({ url, ...(schema === undefined ? {} : { schema }) })
 }
 
 /** A store that the configuration opened was migrated or refused by that. */

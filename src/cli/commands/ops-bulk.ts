@@ -1,10 +1,10 @@
 /** Bulk work from the command line: shows what it would touch, asks, has it done in the background and watches. */
 import { askYes } from '../ask-yes.ts'
 import type { AskOptions, BackendOptions } from '../backend.ts'
-import type { Desk } from '../desk.ts'
+import type { CommandContext } from '../command-context.ts'
 import { fieldsText, type Listed, listed } from '../listing.ts'
 import { planText } from '../plan-text.ts'
-import { isAll, RUN_WORDS, readWords, SCHEDULE_WORDS, scheduleFilter, scheduleQuery } from '../query-words.ts'
+import { isAll, RUN_FILTERS, readFilters, SCHEDULE_FILTERS, scheduleFilter, scheduleQuery } from '../query-filters.ts'
 import { readScheduleName, schedulePath, scheduleText } from '../schedule-name.ts'
 import { UsageError } from '../usage-error.ts'
 import { type OperationBody, watchOperation } from './ops.ts'
@@ -29,34 +29,44 @@ interface Order {
 /** Beyond this it is only said that there are more. */
 const COUNTED = 1000
 
-export async function bulkSchedules(desk: Desk, order: Order, options: BulkOptions & BackendOptions): Promise<string> {
+export async function bulkSchedules(
+  context: CommandContext,
+  order: Order,
+  options: BulkOptions & BackendOptions,
+): Promise<string> {
   const words = options.where ?? []
   const filter = scheduleFilter(words)
-  const query = isAll(words) ? {} : scheduleQuery(readWords(words, SCHEDULE_WORDS))
-  const found = await listed<{ workspace: string; key: string }>(desk.backend, '/schedules', { query, limit: COUNTED })
+  const query = isAll(words) ? {} : scheduleQuery(readFilters(words, SCHEDULE_FILTERS))
+  const found = await listed<{ workspace: string; key: string }>(context.backend, '/schedules', {
+    query,
+    limit: COUNTED,
+  })
   const names = { ...found, items: found.items.map(scheduleText) }
-  return ordered(desk, { ...order, filter, names, noun: 'schedule' }, options)
+  return ordered(context, { ...order, filter, names, noun: 'schedule' }, options)
 }
 
 export async function bulkRuns(
-  desk: Desk,
+  context: CommandContext,
   { status, ...order }: Order & { readonly status: string },
   options: BulkOptions & BackendOptions,
 ): Promise<string> {
   const words = options.where ?? []
-  const { status: said, ...query } = isAll(words) ? {} : await runQuery(desk, words)
+  const { status: said, ...query } = isAll(words) ? {} : await runQuery(context, words)
   if (said !== undefined) throw new UsageError(`--where cannot look for status here: it is ${status}`)
   const { schedule, ...rest } = query
   const filter = isAll(words) ? { all: true } : { ...rest, ...(schedule === undefined ? {} : { scheduleId: schedule }) }
-  const asked = { query: { ...query, status }, limit: COUNTED }
-  const found = await listed<{ id: string }>(desk.backend, '/runs', asked)
+  const waitForStop = { query: { ...query, status }, limit: COUNTED }
+  const found = await listed<{ id: string }>(context.backend, '/runs', waitForStop)
   const names = { ...found, items: found.items.map(({ id }) => id) }
-  return ordered(desk, { ...order, filter, names, noun: 'run' }, options)
+  return ordered(context, { ...order, filter, names, noun: 'run' }, options)
 }
 
 /** For `GET /runs`, which knows schedules by their id only. */
-export async function runQuery({ backend }: Desk, words: readonly string[]): Promise<NonNullable<AskOptions['query']>> {
-  const { schedule, ...query } = readWords(words, RUN_WORDS)
+export async function runQuery(
+  { backend }: CommandContext,
+  words: readonly string[],
+): Promise<NonNullable<AskOptions['query']>> {
+  const { schedule, ...query } = readFilters(words, RUN_FILTERS)
   if (schedule === undefined) return query
   const name = readScheduleName(schedule, query.workspace)
   const { id } = await backend.ask<{ id: string }>('GET', schedulePath(name))
@@ -69,8 +79,12 @@ interface Ordered extends Order {
   readonly noun: string
 }
 
-async function ordered(desk: Desk, order: Ordered, options: BulkOptions & BackendOptions): Promise<string> {
-  const { backend, io } = desk
+async function ordered(
+  context: CommandContext,
+  order: Ordered,
+  options: BulkOptions & BackendOptions,
+): Promise<string> {
+  const { backend, io } = context
   const { action, filter, names, noun, done, more = {} } = order
   const count = (number: number | string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
   const many = count(names.hasMore ? `more than ${COUNTED}` : names.items.length)
@@ -89,5 +103,5 @@ async function ordered(desk: Desk, order: Ordered, options: BulkOptions & Backen
     return options.json ? fieldsText(begun, options.json) : `${begun.id}\n`
   }
   const total = names.hasMore ? null : names.items.length
-  return watchOperation(desk, { id: begun.id, total, sentence: (number) => `${done} ${count(number)}` }, options)
+  return watchOperation(context, { id: begun.id, total, sentence: (number) => `${done} ${count(number)}` }, options)
 }

@@ -14,10 +14,10 @@ export interface Worker {
 export async function openWorker(store: StoreOption): Promise<Worker> {
   const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const app = everytick({ store, jobs: [], foreignJobs: true, migrate: false, logger: quiet })
-  const { parts } = createServer(app, { duties: false, authorize: () => ({ scope: 'admin', name: 'cli' }) })
-  const duty = operating(parts)
+  const { parts } = createServer(app, { backgroundTasks: false, authorize: () => ({ scope: 'admin', name: 'cli' }) })
+  const task = operating(parts)
   return {
-    carryOn: async () => void (await duty.pass(await coreOf(app).store())),
+    carryOn: async () => void (await task.pass(await coreOf(app).store())),
     close: () => app.stop(),
   }
 }

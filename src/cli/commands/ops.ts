@@ -1,7 +1,7 @@
 /** `everytick ops`: bulk work that was asked for, how far it is, and ending it. */
 import { systemClock } from '../../time/clock.ts'
 import { type BackendOptions, whereOf } from '../backend.ts'
-import type { Desk } from '../desk.ts'
+import type { CommandContext } from '../command-context.ts'
 import { findId } from '../find-id.ts'
 import type { Io } from '../io.ts'
 import { OPERATIONS } from '../kinds.ts'
@@ -28,7 +28,7 @@ export interface OperationBody {
 
 const HEADING = ['ID', 'STATE', 'ACTION', 'DONE', 'FAILED', 'BY', 'BEGAN']
 
-export async function listOperations({ backend, io, view }: Desk, options: ListOptions): Promise<string> {
+export async function listOperations({ backend, io, view }: CommandContext, options: ListOptions): Promise<string> {
   const { items, hasMore } = await listed<OperationBody>(backend, '/operations', { limit: limitOf(options) })
   if (hasMore) io.note('there are more: --limit says how many, --all shows them all\n')
   if (options.json) return fieldsText(items, options.json)
@@ -55,8 +55,12 @@ interface WatchOptions extends BackendOptions {
 }
 
 /** Over a database there may be no server to do the work, so this process does it while it watches. */
-export async function watchOperation(desk: Desk, { id, ...rest }: Watched, options: WatchOptions): Promise<string> {
-  const { backend, io } = desk
+export async function watchOperation(
+  context: CommandContext,
+  { id, ...rest }: Watched,
+  options: WatchOptions,
+): Promise<string> {
+  const { backend, io } = context
   const what = { ...rest, id: await findId(backend, OPERATIONS, id) }
   const path = `/operations/${what.id}`
   const look = (): Promise<OperationBody> => backend.ask<OperationBody>('GET', path)
@@ -109,7 +113,7 @@ function ending({ note, write }: Io, { seen, what, json }: Ending): string {
 }
 
 export async function cancelOperation(
-  { backend }: Desk,
+  { backend }: CommandContext,
   id: string,
   { dryRun = false, json = false }: { readonly dryRun?: boolean; readonly json?: boolean | string },
 ): Promise<string> {

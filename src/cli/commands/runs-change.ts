@@ -1,6 +1,6 @@
-/** `everytick runs retry`, `cancel`, `rm` and `redrive`: those that are named one by one, those that `--where` fits as bulk work. */
+/** `everytick runs retry`, `cancel` and `rm`: those that are named one by one, those that `--where` fits as bulk work. */
 import type { BackendOptions } from '../backend.ts'
-import type { Desk } from '../desk.ts'
+import type { CommandContext } from '../command-context.ts'
 import { findId } from '../find-id.ts'
 import { RUNS } from '../kinds.ts'
 import { fieldsText } from '../listing.ts'
@@ -12,8 +12,11 @@ import type { RunBody } from './runs.ts'
 
 type Options = BulkOptions & BackendOptions
 
-export async function retryRuns(desk: Desk, ids: readonly string[], options: Options): Promise<string> {
-  const found = await lookedUp(desk, ids)
+export async function retryRuns(context: CommandContext, ids: readonly string[], options: Options): Promise<string> {
+  if (ids.length > 0 && options.where) throw new UsageError('ids and --where exclude each other')
+  if (options.where) return bulkRuns(context, { action: 'runs.retry', done: 'retried', status: 'failed' }, options)
+  if (ids.length === 0) throw new UsageError('no run is named', { hint: 'write its id, or --where job=name' })
+  const found = await lookedUp(context, ids)
   const other = found.find(({ state }) => state !== 'failed')
   if (other)
     throw new UsageError(`run ${printable(`${other.id} is ${other.state}`)}, and only failed runs can be retried`, {
@@ -21,22 +24,22 @@ export async function retryRuns(desk: Desk, ids: readonly string[], options: Opt
     })
   if (options.dryRun) return planText('retry', found.map(idOf), options.json)
   const after: RunBody[] = []
-  for (const { id } of found) after.push(await desk.backend.ask<RunBody>('POST', `/runs/${id}/retry`))
+  for (const { id } of found) after.push(await context.backend.ask<RunBody>('POST', `/runs/${id}/retry`))
   return options.json ? fieldsText(after, options.json) : after.map(({ id }) => `retried ${id}\n`).join('')
 }
 
-export async function cancelRuns(desk: Desk, ids: readonly string[], options: Options): Promise<string> {
+export async function cancelRuns(context: CommandContext, ids: readonly string[], options: Options): Promise<string> {
   if (ids.length > 0 && options.where) throw new UsageError('ids and --where exclude each other')
   if (options.where)
-    return bulkRuns(desk, { action: 'runs.cancel', done: 'cancelled', status: 'pending,running' }, options)
+    return bulkRuns(context, { action: 'runs.cancel', done: 'cancelled', status: 'pending,running' }, options)
   if (ids.length === 0) throw new UsageError('no run is named', { hint: 'write its id, or --where job=name' })
-  const found = await lookedUp(desk, ids)
+  const found = await lookedUp(context, ids)
   if (options.dryRun) {
     const open = found.filter(({ finishedAt }) => finishedAt === null)
     return planText('cancel', open.map(idOf), options.json)
   }
   const after: RunBody[] = []
-  for (const { id } of found) after.push(await desk.backend.ask<RunBody>('POST', `/runs/${id}/cancel`))
+  for (const { id } of found) after.push(await context.backend.ask<RunBody>('POST', `/runs/${id}/cancel`))
   if (options.json) return fieldsText(after, options.json)
   // One that runs is told to stop, and one that had ended stays as it was.
   return after
@@ -44,28 +47,22 @@ export async function cancelRuns(desk: Desk, ids: readonly string[], options: Op
     .join('')
 }
 
-export async function removeRuns(desk: Desk, ids: readonly string[], options: Options): Promise<string> {
-  const found = await lookedUp(desk, ids)
+export async function removeRuns(context: CommandContext, ids: readonly string[], options: Options): Promise<string> {
+  const found = await lookedUp(context, ids)
   const open = found.find(({ finishedAt }) => finishedAt === null)
   if (open)
     throw new UsageError(`run ${printable(`${open.id} is ${open.state}`)}, and only finished runs can be deleted`, {
       code: 'RUN_NOT_FINISHED',
     })
   if (options.dryRun) return planText('delete', found.map(idOf), options.json)
-  for (const { id } of found) await desk.backend.ask('DELETE', `/runs/${id}`)
+  for (const { id } of found) await context.backend.ask('DELETE', `/runs/${id}`)
   return options.json ? fieldsText(found, options.json) : found.map(({ id }) => `deleted ${id}\n`).join('')
 }
 
 const idOf = ({ id }: RunBody): string => id
 
-/** Many failed runs at once. */
-export async function redriveRuns(desk: Desk, options: Options): Promise<string> {
-  if (!options.where) throw new UsageError('--where is missing', { hint: 'such as --where job=send-digest, or all' })
-  return bulkRuns(desk, { action: 'runs.retry', done: 'retried', status: 'failed' }, options)
-}
-
 /** All of them first: an id that is wrong leaves the others as they are. */
-async function lookedUp({ backend }: Desk, ids: readonly string[]): Promise<RunBody[]> {
+async function lookedUp({ backend }: CommandContext, ids: readonly string[]): Promise<RunBody[]> {
   const found: RunBody[] = []
   for (const id of ids) {
     const whole = await findId(backend, RUNS, id)

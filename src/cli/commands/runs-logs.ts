@@ -1,6 +1,6 @@
 /** `everytick runs logs`: what a run said, and with -f what it goes on to say until it ends. */
 import type { Backend } from '../backend.ts'
-import type { Desk } from '../desk.ts'
+import type { CommandContext } from '../command-context.ts'
 import { errorRows } from '../error-text.ts'
 import { findId } from '../find-id.ts'
 import { distanceText } from '../instant-text.ts'
@@ -29,7 +29,7 @@ const PAGE = 1000
 const MAX_EVENT = 1024 * 1024
 
 /** Lines are written as they come. */
-export async function runLogs({ backend, io, view }: Desk, id: string, options: LogOptions): Promise<string> {
+export async function runLogs({ backend, io, view }: CommandContext, id: string, options: LogOptions): Promise<string> {
   const run = `/runs/${await findId(backend, RUNS, id)}`
   const path = `${run}/logs`
   const lines = options.follow ? followed(backend, path) : stored(backend, path)

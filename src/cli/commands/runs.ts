@@ -1,6 +1,6 @@
 /** `everytick runs ls` and `get`: what ran, runs or waits, and what became of it. */
 import { systemClock } from '../../time/clock.ts'
-import type { Desk } from '../desk.ts'
+import type { CommandContext } from '../command-context.ts'
 import { detailsText } from '../details.ts'
 import { type ErrorBody, errorLine, errorRows, firstLine } from '../error-text.ts'
 import { findId } from '../find-id.ts'
@@ -44,11 +44,15 @@ interface NonRunBody {
 const HEADING = ['ID', 'STATE', 'JOB', 'WORKSPACE', 'SCHEDULE', 'DUE', 'TOOK', 'TRY', 'ERROR']
 const MAX_ERROR = 50
 
-export async function listRuns(desk: Desk, words: readonly string[], options: ListOptions): Promise<string> {
-  const { backend, io, view } = desk
-  const query = { ...(await runQuery(desk, words)), ...includeOf(options.json) }
-  const asked = { query, limit: limitOf(options) }
-  const { items, hasMore } = await listed<RunBody | NonRunBody>(backend, '/runs', asked)
+export async function listRuns(
+  context: CommandContext,
+  words: readonly string[],
+  options: ListOptions,
+): Promise<string> {
+  const { backend, io, view } = context
+  const query = { ...(await runQuery(context, words)), ...includeOf(options.json) }
+  const waitForStop = { query, limit: limitOf(options) }
+  const { items, hasMore } = await listed<RunBody | NonRunBody>(backend, '/runs', waitForStop)
   if (hasMore) io.note('there are more: --limit says how many, --all shows them all\n')
   if (options.json) return fieldsText(items, options.json)
   if (items.length === 0) {
@@ -95,7 +99,7 @@ interface Entry {
 }
 
 export async function getRun(
-  { backend, view }: Desk,
+  { backend, view }: CommandContext,
   id: string,
   { json = false }: { readonly json?: boolean | string },
 ): Promise<string> {

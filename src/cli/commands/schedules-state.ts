@@ -1,7 +1,7 @@
 /** `everytick schedules pause`, `resume` and `rm`: those that are named one by one, those that `--where` fits as bulk work. */
 import { askYes } from '../ask-yes.ts'
 import type { BackendOptions } from '../backend.ts'
-import type { Desk } from '../desk.ts'
+import type { CommandContext } from '../command-context.ts'
 import { fieldsText } from '../listing.ts'
 import { planText } from '../plan-text.ts'
 import { printable } from '../print.ts'
@@ -21,7 +21,7 @@ export type StateVerb = 'pause' | 'resume' | 'rm'
 const DONE: Readonly<Record<StateVerb, string>> = { pause: 'paused', resume: 'resumed', rm: 'removed' }
 
 export async function changeSchedules(
-  desk: Desk,
+  context: CommandContext,
   { verb, names }: { readonly verb: StateVerb; readonly names: readonly string[] },
   options: StateOptions,
 ): Promise<string> {
@@ -31,16 +31,16 @@ export async function changeSchedules(
   if (options.where) {
     if (until !== undefined) throw new UsageError('--until cannot be said with --where', { hint: 'name the schedules' })
     const action = `schedules.${verb === 'rm' ? 'remove' : verb}`
-    return bulkSchedules(desk, { action, done: DONE[verb], more: said }, options)
+    return bulkSchedules(context, { action, done: DONE[verb], more: said }, options)
   }
   // All are looked up first: a name that is wrong leaves the others as they are.
   const found: ScheduleBody[] = []
   for (const text of names)
-    found.push(await desk.backend.ask<ScheduleBody>('GET', schedulePath(readScheduleName(text))))
+    found.push(await context.backend.ask<ScheduleBody>('GET', schedulePath(readScheduleName(text))))
   if (options.dryRun) return planText(verb, found.map(scheduleText), options.json)
-  if (verb === 'rm') await askYes(desk.io, `remove ${found.map(nameOf).join(', ')}`, options)
+  if (verb === 'rm') await askYes(context.io, `remove ${found.map(nameOf).join(', ')}`, options)
   const after: object[] = []
-  for (const each of found) after.push(await change(desk, { verb, each, said }))
+  for (const each of found) after.push(await change(context, { verb, each, said }))
   if (options.json) return fieldsText(after, options.json)
   return found.map((each) => `${DONE[verb]} ${nameOf(each)}\n`).join('')
 }
@@ -49,7 +49,7 @@ const nameOf = (schedule: ScheduleBody): string => printable(scheduleText(schedu
 
 /** Removed is what was seen before it was asked about: if somebody changed it meanwhile, it stays. */
 async function change(
-  { backend }: Desk,
+  { backend }: CommandContext,
   { verb, each, said }: { readonly verb: StateVerb; readonly each: ScheduleBody; readonly said: object },
 ): Promise<object> {
   if (verb !== 'rm') return backend.ask<ScheduleBody>('POST', `/schedules/${each.id}/${verb}`, { body: said })

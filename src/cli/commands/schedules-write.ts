@@ -1,7 +1,7 @@
 /** `everytick schedules create` and `edit`: writes a definition, or says what it would mean. */
 import { systemClock } from '../../time/clock.ts'
 import type { BackendOptions } from '../backend.ts'
-import type { Desk } from '../desk.ts'
+import type { CommandContext } from '../command-context.ts'
 import { fieldsText } from '../listing.ts'
 import { noteWarnings } from '../note-warnings.ts'
 import { jsonText, printable } from '../print.ts'
@@ -33,24 +33,24 @@ interface Explained {
   readonly warnings: readonly { readonly text: string }[]
 }
 
-export async function createSchedule(desk: Desk, text: string, options: CreateOptions): Promise<string> {
-  const { backend } = desk
+export async function createSchedule(context: CommandContext, text: string, options: CreateOptions): Promise<string> {
+  const { backend } = context
   const name = readScheduleName(text)
   const spec = { ...specOf(options), ...pausedOf(options) }
   if (spec.job === undefined) throw new UsageError('--job is missing', { hint: 'name the job that it runs' })
   if (!options.dryRun) {
     const made = await backend.ask<ScheduleBody>('POST', '/schedules', { body: { ...name, ...spec } })
-    noteWarnings(desk.io, made.warnings)
+    noteWarnings(context.io, made.warnings)
     return options.json ? fieldsText(made, options.json) : `created ${sentenceOf(made)}\n`
   }
   // Refused as storing it would be.
   const body = { schedules: [{ ...name, ...spec }] }
-  const { data } = await backend.ask<{ data: readonly { action: string }[] }>('POST', '/rehearse', { body })
+  const { data } = await backend.ask<{ data: readonly { action: string }[] }>('POST', '/preview', { body })
   if (data[0]?.action !== 'create')
     throw new UsageError(`there is a schedule ${scheduleText(name)} already`, {
       code: 'SCHEDULE_EXISTS',
     })
-  const explained = await explain(desk, { ...name, ...timingOf(spec) })
+  const explained = await explain(context, { ...name, ...timingOf(spec) })
   if (options.json) return fieldsText({ ...name, ...spec, when: explained.when }, options.json)
   const nextFireAt = options.paused ? null : (explained.next[0]?.scheduledAt ?? null)
   return `would create ${sentenceOf({ ...name, when: explained.when, nextFireAt, paused: options.paused ? {} : null })}\n`
@@ -58,28 +58,28 @@ export async function createSchedule(desk: Desk, text: string, options: CreateOp
 
 /** One that is named, or the jitter of all that `--where` fits. */
 export async function editSchedules(
-  desk: Desk,
+  context: CommandContext,
   text: string | undefined,
   options: EditOptions & BulkOptions & BackendOptions,
 ): Promise<string> {
-  if (text !== undefined && !options.where) return editSchedule(desk, text, options)
+  if (text !== undefined && !options.where) return editSchedule(context, text, options)
   const { jitter, ...others } = { ...specOf(options), ...unsetOf(options.unset) } as { readonly jitter?: string }
   if (!options.where || text !== undefined)
     throw new UsageError('name one schedule, or say --where', { hint: 'such as --where tag=mail --jitter 5m' })
   if (typeof jitter !== 'string' || Object.keys(others).length > 0)
     throw new UsageError('--where takes --jitter and nothing else', { hint: 'such as --where tag=mail --jitter 5m' })
-  return bulkSchedules(desk, { action: 'schedules.jitter', done: 'edited', more: { jitter } }, options)
+  return bulkSchedules(context, { action: 'schedules.jitter', done: 'edited', more: { jitter } }, options)
 }
 
 /** Only the revision that was read is changed: whoever was quicker is not overwritten. */
-async function editSchedule(desk: Desk, text: string, options: EditOptions): Promise<string> {
-  const { backend, io } = desk
+async function editSchedule(context: CommandContext, text: string, options: EditOptions): Promise<string> {
+  const { backend, io } = context
   const name = readScheduleName(text)
   const changes = { ...specOf(options), ...unsetOf(options.unset) }
   if (Object.keys(changes).length === 0)
     throw new UsageError('nothing is said to change', { hint: 'such as --cron "0 3 * * *" or --unset timeout' })
   const before = await backend.ask<ScheduleBody>('GET', schedulePath(name))
-  if (options.dryRun) return proposed(desk, { before, changes, json: options.json ?? false })
+  if (options.dryRun) return proposed(context, { before, changes, json: options.json ?? false })
   const after = await backend.ask<ScheduleBody>('PATCH', `/schedules/${before.id}`, {
     body: { ...changes, ...(options.force ? { force: true } : {}) },
     headers: { 'if-match': `"${before.revision}"` },
@@ -96,11 +96,11 @@ interface Proposal {
   readonly json: boolean | string
 }
 
-async function proposed(desk: Desk, { before, changes, json }: Proposal): Promise<string> {
+async function proposed(context: CommandContext, { before, changes, json }: Proposal): Promise<string> {
   const timing = timingOf(changes)
   // A rule on its own can be judged without the stored one; what only bends the stored rule is judged when it is written.
   if (['cron', 'every', 'at'].some((rule) => typeof timing[rule] === 'string'))
-    await explain(desk, Object.fromEntries(Object.entries(timing).filter(([, value]) => value !== null)))
+    await explain(context, Object.fromEntries(Object.entries(timing).filter(([, value]) => value !== null)))
   if (json) return fieldsText({ workspace: before.workspace, key: before.key, changes }, json)
   const lines = Object.entries(changes).map(
     ([field, value]) => `  ~ ${printable(field)}  ${shown(before[field])} → ${shown(value)}\n`,
@@ -113,9 +113,9 @@ const shown = (value: unknown): string => {
   return typeof value === 'string' ? printable(value) : jsonText(value)
 }
 
-async function explain(desk: Desk, body: Spec): Promise<Explained> {
-  const explained = await desk.backend.ask<Explained>('POST', '/explain', { body: { ...body, n: 1 } })
-  noteWarnings(desk.io, explained.warnings)
+async function explain(context: CommandContext, body: Spec): Promise<Explained> {
+  const explained = await context.backend.ask<Explained>('POST', '/explain', { body: { ...body, n: 1 } })
+  noteWarnings(context.io, explained.warnings)
   return explained
 }
 

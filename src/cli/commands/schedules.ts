@@ -1,11 +1,11 @@
 /** `everytick schedules ls` and `get`: what there is, how it stands and how it went lately. */
 import { systemClock } from '../../time/clock.ts'
-import type { Desk } from '../desk.ts'
+import type { CommandContext } from '../command-context.ts'
 import { detailsText } from '../details.ts'
 import { distanceText } from '../instant-text.ts'
 import { fieldsText, includeOf, type ListOptions, limitOf, listed } from '../listing.ts'
 import { rowsText, type View } from '../print.ts'
-import { readWords, SCHEDULE_WORDS, scheduleQuery } from '../query-words.ts'
+import { readFilters, SCHEDULE_FILTERS, scheduleQuery } from '../query-filters.ts'
 import { readScheduleName, schedulePath } from '../schedule-name.ts'
 import { shortCell, timeCell } from '../time-cell.ts'
 
@@ -27,17 +27,17 @@ export interface ScheduleBody {
 const HEADING = ['KEY', 'WORKSPACE', 'WHEN', 'NEXT', 'LAST 10', 'STATE']
 const LAST = 10
 /** Runs planned ahead come first, and have no end to show yet. */
-const LOOKED_AT = 20
+const SCANNED = 20
 const MAX_WHEN = 44
 
 export async function listSchedules(
-  { backend, io, view }: Desk,
+  { backend, io, view }: CommandContext,
   words: readonly string[],
   options: ListOptions,
 ): Promise<string> {
   const query = {
-    ...scheduleQuery(readWords(words, SCHEDULE_WORDS)),
-    last: LOOKED_AT,
+    ...scheduleQuery(readFilters(words, SCHEDULE_FILTERS)),
+    last: SCANNED,
     ...includeOf(options.json, ['payload']),
   }
   const { items, hasMore } = await listed<ScheduleBody>(backend, '/schedules', { query, limit: limitOf(options) })
@@ -68,7 +68,7 @@ export function rowOf(schedule: ScheduleBody, now: number, view: View): string[]
 
 const MARKS: Readonly<Record<string, string>> = { succeeded: '▮', failed: '✗', running: '·' }
 
-/** Oldest first; states come newest first. A dot is a run under way, or none. */
+/** Oldest first; states come newest first. A dot is a run in flight, or none. */
 export const lastText = (states: readonly string[]): string =>
   states
     .filter((state) => state !== 'pending')
@@ -88,7 +88,7 @@ export function stateText({ paused, quarantined, nextFireAt }: ScheduleBody, now
 }
 
 export async function getSchedule(
-  { backend, view }: Desk,
+  { backend, view }: CommandContext,
   name: string,
   { json }: { readonly json?: boolean | string },
 ): Promise<string> {

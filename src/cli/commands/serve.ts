@@ -15,11 +15,11 @@ import { printable, type View } from '../print.ts'
 import { readConcurrency, readDrain, readPort } from '../read-number.ts'
 import { type GivenToServe, serveWithoutKeysText } from '../serve-without-keys.ts'
 import { announce, type LogOptions, readLog } from '../service-log.ts'
-import { runUntilAsked } from '../stop-app.ts'
+import { runUntilStopped } from '../stop-app.ts'
 import { type TargetOptions, targetJobs } from '../target-jobs.ts'
 import { UsageError } from '../usage-error.ts'
 
-const STOPPING = '  stopping: no new requests and no new runs, those under way may finish\n'
+const STOPPING = '  stopping: no new requests and no new runs, those in flight may finish\n'
 const INVITED = '        opens once, within 15 minutes, and shows the first key'
 
 export interface ServeOptions extends TargetOptions, LogOptions {
@@ -60,7 +60,7 @@ export async function serve(options: ServeOptions, view: View, write: (text: str
   })
   const jobs = jobsLine(loaded, app, added)
   let closeServer = async (): Promise<void> => {}
-  await runUntilAsked({
+  await runUntilStopped({
     ...{ app, drainMs },
     onEnding() {
       announce(log, write, { message: 'stopping', text: view.colours.dim(STOPPING) })

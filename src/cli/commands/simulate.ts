@@ -5,7 +5,7 @@ import { utcText } from '../instant-text.ts'
 import { closing, type Io } from '../io.ts'
 import { printable, rowsText, type View } from '../print.ts'
 import { readScheduleName } from '../schedule-name.ts'
-import { type Entry, laneOf, MARKS, markOf, type Stretch } from '../simulated-lane.ts'
+import { drawTimeline, type Entry, MARKS, markOf, type Stretch } from '../simulated-timeline.ts'
 import { readTimingInput, type TimingOptions } from '../timing-input.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -82,21 +82,21 @@ const rowOf = ({ scheduledAt, outcome, startedAt, finishedAt, reason }: Entry): 
   ...[shortText(scheduledAt), outcome, shortText(startedAt), shortText(finishedAt), reason ?? '-'],
 ]
 
-/** Into a pipe every occurrence; on a terminal the lane, the sums, and those occurrences that did not simply run. */
+/** Into a pipe every occurrence; on a terminal the group, the sums, and those occurrences that did not simply run. */
 export function simulatedText(simulated: Simulated, { outages, columns, all }: Shown, view: View): string {
   const { from, to, entries, outcomes, truncated } = simulated
   if (!view.terminal) return rowsText([], entries.map(rowOf), view)
   const { dim, yellow } = view.colours
   const stretch: Stretch = { fromAt: Date.parse(from), toAt: Date.parse(to) }
   const gone = outages.map((each) => ({ fromAt: Date.parse(each.from), toAt: Date.parse(each.to) }))
-  const lane = laneOf(entries, { ...stretch, outages: gone, columns })
+  const timeline = drawTimeline(entries, { ...stretch, outages: gone, columns })
   const ends = [from, to].map((at) => `${at.slice(0, 10)} ${at.slice(11, 16)}Z`)
   const sums = MARKS.filter(([outcome]) => outcomes[outcome]).map(
     ([outcome, mark, words]) => `${mark} ${outcomes[outcome]} ${words}`,
   )
   const lines = [
-    `${dim('slots')}  ${lane.slots}`,
-    `${dim('work')}   ${lane.work}`,
+    `${dim('slots')}  ${timeline.slots}`,
+    `${dim('work')}   ${timeline.work}`,
     `       ${dim(`${ends[0]}${' '.repeat(Math.max(2, columns - ends[0]!.length - ends[1]!.length))}${ends[1]}`)}`,
     `${sums.join('   ') || 'no occurrence'}${gone.length > 0 ? '   ░ nobody was there' : ''}`,
     ...(truncated ? [`${yellow('⚠')} too many occurrences: it ends where they were 10,000`] : []),

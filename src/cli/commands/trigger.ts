@@ -1,6 +1,6 @@
 /** `everytick trigger`: makes one run of a schedule now, beside its occurrences. */
 import type { BackendOptions } from '../backend.ts'
-import type { Desk } from '../desk.ts'
+import type { CommandContext } from '../command-context.ts'
 import { fieldsText } from '../listing.ts'
 import { noteWarnings, type Warned } from '../note-warnings.ts'
 import { planText } from '../plan-text.ts'
@@ -21,14 +21,18 @@ interface Triggered extends Warned {
 }
 
 /** Into a pipe goes the id of the run and nothing else, so that it can be caught. */
-export async function trigger(desk: Desk, text: string | undefined, options: TriggerOptions): Promise<string> {
-  const { backend, io, view } = desk
+export async function trigger(
+  context: CommandContext,
+  text: string | undefined,
+  options: TriggerOptions,
+): Promise<string> {
+  const { backend, io, view } = context
   const payload = jsonOf(options.payload)
   const { overlap } = options
   if (options.where) {
     if (text !== undefined || payload !== undefined || overlap !== undefined)
       throw new UsageError('--where takes neither a name nor --payload nor --overlap beside it')
-    return bulkSchedules(desk, { action: 'schedules.trigger', done: 'triggered' }, options)
+    return bulkSchedules(context, { action: 'schedules.trigger', done: 'triggered' }, options)
   }
   if (text === undefined)
     throw new UsageError('no schedule is named', { hint: 'write key or workspace/key, or --where tag=mail' })

@@ -18,10 +18,14 @@ export interface Why {
   readonly checks: readonly { readonly name: string; readonly ok: boolean | null; readonly text: string }[]
 }
 
-export function why(asked: { readonly name: string; readonly at: string }, options: WhyOptions, io: Io): Promise<void> {
+export function why(
+  waitForStop: { readonly name: string; readonly at: string },
+  options: WhyOptions,
+  io: Io,
+): Promise<void> {
   return withBackend(options, async (backend) => {
-    const schedule = await storedSchedule(backend, asked.name)
-    const found = await backend.ask<Why>('GET', `/schedules/${schedule.id}/why`, { query: { at: asked.at } })
+    const schedule = await storedSchedule(backend, waitForStop.name)
+    const found = await backend.ask<Why>('GET', `/schedules/${schedule.id}/why`, { query: { at: waitForStop.at } })
     await answer(found, { ...options, io }, (body, view) => whyText(scheduleText(schedule), body, view))
   })
 }

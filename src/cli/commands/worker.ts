@@ -1,4 +1,4 @@
-/** `everytick worker`: carries out runs of the jobs of a configuration, and of those it was told to bring, until it is asked to stop; then no new ones, and those under way may finish. */
+/** `everytick worker`: executes runs of the jobs of a configuration, and of those it was told to bring, until it is asked to stop; then no new ones, and those in flight may finish. */
 import { coreOf } from '../../scheduler/core.ts'
 import type { QueueOption } from '../../scheduler/read-queues.ts'
 import type { Everytick } from '../../scheduler.ts'
@@ -12,7 +12,7 @@ import { portProblem } from '../port-problem.ts'
 import { printable, type View } from '../print.ts'
 import { readConcurrency, readDrain, readPort, readSeconds } from '../read-number.ts'
 import { announce, type LogOptions, readLog } from '../service-log.ts'
-import { runUntilAsked } from '../stop-app.ts'
+import { runUntilStopped } from '../stop-app.ts'
 import { type TargetOptions, targetJobs } from '../target-jobs.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -30,7 +30,7 @@ export interface WorkerOptions extends TargetOptions, LogOptions {
   readonly host?: string
 }
 
-const STOPPING = '  stopping: no new runs, those under way may finish\n'
+const STOPPING = '  stopping: no new runs, those in flight may finish\n'
 
 export async function worker(options: WorkerOptions, view: View, write: (text: string) => void): Promise<void> {
   const seconds = readSeconds(options.seconds)
@@ -49,12 +49,12 @@ export async function worker(options: WorkerOptions, view: View, write: (text: s
     await app.stop()
     const refusal = noConfigRefusal('jobs', 'pass --http or --allow-command with --db, or leave out --no-config')
     if (refusal) throw refusal
-    throw new UsageError('there are no jobs to carry out', {
+    throw new UsageError('there are no jobs to execute', {
       hint: `name them in ${loaded.file ?? 'everytick.config.ts'}, export them from jobs.ts, or pass --http or --allow-command`,
     })
   }
   const { bold, dim } = view.colours
-  await runUntilAsked({
+  await runUntilStopped({
     ...{ app, drainMs, seconds },
     onEnding: () => announce(log, write, { message: 'stopping', text: dim(STOPPING) }),
     async start(isEnding) {

@@ -83,7 +83,7 @@ async function go(): Promise<void> {
   write(first ? headText(head, view) : reloadedText(head, view))
   const lines = liveLines(core, view, write)
   end = async (how) => {
-    if (how.ledger) write(view.colours.dim('  stopping: no new runs, those under way may finish\n'))
+    if (how.ledger) write(view.colours.dim('  stopping: no new runs, those in flight may finish\n'))
     const ledger = how.ledger ? await checkedLedger(app) : ''
     try {
       await stopApp(app, DRAIN_MS)

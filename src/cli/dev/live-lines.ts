@@ -1,6 +1,6 @@
 /** Prints a line for each thing that happens while `dev` runs: what this process does as it does it, and occurrences that did not run as soon as they are on record. */
 import { createLoop } from '../../engine/loop.ts'
-import type { Fact } from '../../observe/fact.ts'
+import type { EngineEvent } from '../../observe/engine-event.ts'
 import type { Run } from '../../run/run.ts'
 import type { Core } from '../../scheduler/core.ts'
 import { nextFire } from '../../scheduler/schedule-view.ts'
@@ -15,16 +15,19 @@ export interface LiveLines {
 
 /** A run that ends within it is told in one line. */
 const ONE_LINE_MS = 50
-const LOOK_MS = 400
+const POLL_MS = 400
 /** What is committed may carry an instant this long ago. */
 const LATE_MS = 2000
 
-type Ended = Extract<Fact, { kind: 'run.succeeded' | 'run.failed' | 'run.again' | 'run.cancelled' | 'run.handed_over' }>
+type Ended = Extract<
+  EngineEvent,
+  { kind: 'run.succeeded' | 'run.failed' | 'run.retry' | 'run.cancelled' | 'run.handed_over' }
+>
 
 export function liveLines(core: Core, view: View, write: (text: string) => void): LiveLines {
   const { clock, timers } = core
   /** Starts that were not told yet. */
-  const held = new Map<string, { readonly at: number; readonly forget: () => void }>()
+  const leased = new Map<string, { readonly at: number; readonly forget: () => void }>()
   let last: Promise<void> = Promise.resolve()
   const tell = (line: Line | Promise<Line>): void => {
     // In the order in which things happened, though some lines must ask the store first.
@@ -38,18 +41,18 @@ export function liveLines(core: Core, view: View, write: (text: string) => void)
 
   const onStart = (run: Run, at: number): void => {
     const forget = timers.set(ONE_LINE_MS, () => {
-      held.delete(run.id)
+      leased.delete(run.id)
       const caughtUp = run.trigger === 'catch_up' ? 'caught up' : ''
       tell({ at, sign: 'start', name: nameOf(run), parts: [`#${run.attempt}`, lagText(at, run.dueAt), caughtUp] })
     })
-    held.set(run.id, { at, forget })
+    leased.set(run.id, { at, forget })
   }
 
   const onEnd = (fact: Ended): void => {
     const { run } = fact
-    const start = held.get(run.id)
+    const start = leased.get(run.id)
     start?.forget()
-    held.delete(run.id)
+    leased.delete(run.id)
     const begun = start ? [`#${run.attempt}`, lagText(start.at, run.dueAt)] : []
     const line = { at: clock.now(), name: nameOf(run) }
     const took = 'durationMs' in fact ? durationText(fact.durationMs) : ''
@@ -58,7 +61,7 @@ export function liveLines(core: Core, view: View, write: (text: string) => void)
     else tell({ ...line, ...endingOf(fact, begun) })
   }
 
-  const forget = core.hub.onFact((fact) => {
+  const forget = core.hub.onEvent((fact) => {
     if (fact.kind === 'run.started') onStart(fact.run, fact.at)
     else if (ENDS.has(fact.kind)) onEnd(fact as Ended)
     else {
@@ -71,7 +74,7 @@ export function liveLines(core: Core, view: View, write: (text: string) => void)
     async stop() {
       forget()
       await following.stop()
-      for (const { forget } of held.values()) forget()
+      for (const { forget } of leased.values()) forget()
       await last
     },
   }
@@ -88,7 +91,7 @@ function endingOf(
       const { run, error, durationMs } = fact
       return { sign: 'fail', parts: [...begun, durationText(durationMs), first(error.message), `run ${run.id}`] }
     }
-    case 'run.again': {
+    case 'run.retry': {
       const why = fact.error ? first(fact.error.message) : fact.reason
       const which = begun.length > 0 ? begun : [`#${fact.run.attempt}`]
       return { sign: 'again', parts: [...which, why, `again in ${durationText(fact.delayMs)}`] }
@@ -103,12 +106,12 @@ function endingOf(
 const ENDS: ReadonlySet<string> = new Set<Ended['kind']>([
   'run.succeeded',
   'run.failed',
-  'run.again',
+  'run.retry',
   'run.cancelled',
   'run.handed_over',
 ])
 
-function otherLine(fact: Fact, at: number): Line | null {
+function otherLine(fact: EngineEvent, at: number): Line | null {
   switch (fact.kind) {
     case 'run.log': {
       const data = fact.data === undefined ? '' : JSON.stringify(fact.data)
@@ -167,7 +170,7 @@ function followNonRuns(core: Core, tell: (line: Line | Promise<Line>) => void): 
         tell(lineOf(entry))
       }
       for (const [id, at] of seen) if (at < now - 2 * LATE_MS) seen.delete(id)
-      return LOOK_MS
+      return POLL_MS
     },
     onError() {},
   })

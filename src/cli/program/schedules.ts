@@ -21,21 +21,24 @@ export function registerSchedules(program: Command, io: Io): void {
       '\nQuery: workspace:t_42 tag:mail job:x source:code paused:true health:overdue, or text to look for.',
     )
     .action(async (words: string[], options: ListOptions & BackendOptions) => {
-      const [{ listSchedules }, { atDesk }] = await Promise.all([import('../commands/schedules.ts'), desk()])
-      await atDesk(io, options, (at) => listSchedules(at, words, options))
+      const [{ listSchedules }, { runCommand }] = await Promise.all([import('../commands/schedules.ts'), context()])
+      await runCommand(io, options, (at) => listSchedules(at, words, options))
     })
   withBackendOptions(schedules.command('get <schedule>'))
     .description('show one schedule: key, or workspace/key')
     .action(async (name: string, options: ChangeOptions) => {
-      const [{ getSchedule }, { atDesk }] = await Promise.all([import('../commands/schedules.ts'), desk()])
-      await atDesk(io, options, (at) => getSchedule(at, name, options))
+      const [{ getSchedule }, { runCommand }] = await Promise.all([import('../commands/schedules.ts'), context()])
+      await runCommand(io, options, (at) => getSchedule(at, name, options))
     })
   withDryRun(withSpecOptions(withBackendOptions(schedules.command('create <schedule>'))))
     .description('make a schedule; refused when there is one of this name')
     .option('--paused [reason]', 'create it paused: it does not fire until it is resumed')
     .action(async (name: string, options: CreateOptions & BackendOptions) => {
-      const [{ createSchedule }, { atDesk }] = await Promise.all([import('../commands/schedules-write.ts'), desk()])
-      await atDesk(io, options, (at) => createSchedule(at, name, options))
+      const [{ createSchedule }, { runCommand }] = await Promise.all([
+        import('../commands/schedules-write.ts'),
+        context(),
+      ])
+      await runCommand(io, options, (at) => createSchedule(at, name, options))
     })
   withDryRun(
     withBulkOptions(withSpecOptions(withBackendOptions(schedules.command('edit [schedule]'))), 'tag=mail --jitter 5m'),
@@ -44,15 +47,21 @@ export function registerSchedules(program: Command, io: Io): void {
     .option('--unset <fields>', 'fields that go back to their default, such as timeout,jitter')
     .option('--force', 'also where code declares it, until that is synced again')
     .action(async (name: string | undefined, options: EditOptions & StateOptions) => {
-      const [{ editSchedules }, { atDesk }] = await Promise.all([import('../commands/schedules-write.ts'), desk()])
-      await atDesk(io, options, (at) => editSchedules(at, name, options))
+      const [{ editSchedules }, { runCommand }] = await Promise.all([
+        import('../commands/schedules-write.ts'),
+        context(),
+      ])
+      await runCommand(io, options, (at) => editSchedules(at, name, options))
     })
   const changing = (verb: StateVerb, about: string): Command =>
     withDryRun(withBulkOptions(withBackendOptions(schedules.command(`${verb} [schedules...]`)), 'tag=mail'))
       .description(about)
       .action(async (names: string[], options: StateOptions) => {
-        const [{ changeSchedules }, { atDesk }] = await Promise.all([import('../commands/schedules-state.ts'), desk()])
-        await atDesk(io, options, (at) => changeSchedules(at, { verb, names }, options))
+        const [{ changeSchedules }, { runCommand }] = await Promise.all([
+          import('../commands/schedules-state.ts'),
+          context(),
+        ])
+        await runCommand(io, options, (at) => changeSchedules(at, { verb, names }, options))
       })
   changing('pause', 'pause schedules; runs already due or running go on')
     .option('--reason <text>', 'for those who find it paused')
@@ -70,16 +79,16 @@ function registerTrigger(program: Command, io: Io): void {
   withDryRun(withBulkOptions(withBackendOptions(program.command('trigger [schedule]')), 'tag=mail'))
     .description('make one run of a schedule now')
     .option('--payload <json>', "instead of the schedule's own")
-    .option('--overlap <policy>', 'queue (behind a run under way) or allow')
+    .option('--overlap <policy>', 'queue (behind a run in flight) or allow')
     .action(async (name: string | undefined, options: TriggerOptions) => {
-      const [{ trigger }, { atDesk }] = await Promise.all([import('../commands/trigger.ts'), desk()])
-      await atDesk(io, options, (at) => trigger(at, name, options))
+      const [{ trigger }, { runCommand }] = await Promise.all([import('../commands/trigger.ts'), context()])
+      await runCommand(io, options, (at) => trigger(at, name, options))
     })
 }
 
 function registerBackfill(program: Command, io: Io): void {
   const backfill = withDryRun(withBackendOptions(program.command('backfill [schedule]')))
-    .description('make good the occurrences of a past span; asks first')
+    .description('run afterwards the occurrences of a past span; asks first')
     .option('--from <instant>', 'the first, such as 2026-11-01 or 2026-11-01T00:00:00Z')
     .option('--to <instant>', 'the last')
     .option('--concurrency <number>', 'how many runs at once (default: 1)')
@@ -88,8 +97,8 @@ function registerBackfill(program: Command, io: Io): void {
     .option('--yes', 'do not ask')
     .option('--detach', 'do not wait until it is done')
     .action(async (name: string | undefined, options: BackfillOptions & BackendOptions) => {
-      const [{ backfill: work }, { atDesk }] = await Promise.all([import('../commands/backfill.ts'), desk()])
-      await atDesk(io, options, (at) => work(at, name, options))
+      const [{ backfill: work }, { runCommand }] = await Promise.all([import('../commands/backfill.ts'), context()])
+      await runCommand(io, options, (at) => work(at, name, options))
     })
   // What it shares with its subcommands, it takes for its own, wherever it stands.
   const said = (command: Command): ChangeOptions => command.optsWithGlobals<ChangeOptions>()
@@ -97,23 +106,26 @@ function registerBackfill(program: Command, io: Io): void {
     .description('watch a backfill until it is done')
     .action(async (id: string, _: unknown, command: Command) => {
       const options = said(command)
-      const [{ watchBackfill }, { atDesk }] = await Promise.all([import('../commands/backfill-watch.ts'), desk()])
-      await atDesk(io, options, (at) => watchBackfill(at, id, options))
+      const [{ watchBackfill }, { runCommand }] = await Promise.all([
+        import('../commands/backfill-watch.ts'),
+        context(),
+      ])
+      await runCommand(io, options, (at) => watchBackfill(at, id, options))
     })
   withBackendOptions(backfill.command('ls [schedule]'))
     .description('the backfills of a schedule, or of all, newest first, at most 50')
     .action(async (name: string | undefined, _: unknown, command: Command) => {
       const options = said(command)
-      const [{ listBackfills }, { atDesk }] = await Promise.all([import('../commands/backfill.ts'), desk()])
-      await atDesk(io, options, (at) => listBackfills(at, name, options))
+      const [{ listBackfills }, { runCommand }] = await Promise.all([import('../commands/backfill.ts'), context()])
+      await runCommand(io, options, (at) => listBackfills(at, name, options))
     })
   withDryRun(withBackendOptions(backfill.command('cancel <id>')))
     .description('make no more runs of a backfill, and cancel those that have not ended')
     .action(async (id: string, _: unknown, command: Command) => {
       const options = said(command)
-      const [{ cancelBackfill }, { atDesk }] = await Promise.all([import('../commands/backfill.ts'), desk()])
-      await atDesk(io, options, (at) => cancelBackfill(at, id, options))
+      const [{ cancelBackfill }, { runCommand }] = await Promise.all([import('../commands/backfill.ts'), context()])
+      await runCommand(io, options, (at) => cancelBackfill(at, id, options))
     })
 }
 
-const desk = () => import('../desk.ts')
+const context = () => import('../command-context.ts')

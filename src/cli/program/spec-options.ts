@@ -27,7 +27,7 @@ export function withSpecOptions(command: Command): Command {
     .option('--catch-up-limit <number>', 'how many at most')
     .option('--jitter <amount>', 'such as 5m or 10%')
     .option('--max-runs <number>', 'end after so many')
-    .option('--concurrency-key <name>', 'share one lane with others')
+    .option('--concurrency-key <name>', 'share one concurrency group with others')
     .option('--pause-on-failure <number>', 'pause after so many failures in a row')
     .option('--description <text>', 'for people')
     .option('--tag <name>', 'may be said several times', many)

@@ -34,7 +34,7 @@ const DRAIN = [
 export function registerStart(program: Command, io: Io): void {
   const dev = program
     .command('dev')
-    .description('run the jobs of this folder on SQLite, with the interface, and load them anew when they change')
+    .description('run the jobs of this folder on SQLite, with the interface, and load them again when they change')
     .option(...CONFIG)
     .option('--db <address>', 'another database than that of the configuration or .everytick/dev.db')
     .option('--port <number>', 'where to listen on this machine (default: 4410, or a free one); 0 takes a free one')
@@ -47,7 +47,7 @@ export function registerStart(program: Command, io: Io): void {
   const serve = program
     .command('serve')
     .description(
-      'serve the REST interface and plan; with --role all also carry out the jobs of the configuration, and those named here',
+      'serve the REST interface and plan; with --role all also execute the jobs of the configuration, and those named here',
     )
     .option(...CONFIG)
     .option(...DB)
@@ -70,7 +70,7 @@ export function registerStart(program: Command, io: Io): void {
 
   const worker = program
     .command('worker')
-    .description('carry out runs of the jobs of the configuration, and of those named here; with --plan, plan too')
+    .description('execute runs of the jobs of the configuration, and of those named here; with --plan, plan too')
     .option(...CONFIG)
     .option(...DB)
     .option('--plan', 'plan too, and store the schedules of the configuration, as serve does')

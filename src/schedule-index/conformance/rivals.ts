@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { ScheduleIndex, ScheduleIndexRow } from '../contract.ts'
 import { DAY, type Group, NINE, putAll, same, sample } from './harness.ts'
 
-const herd = (count: number): ScheduleIndexRow[] =>
+const spike = (count: number): ScheduleIndexRow[] =>
   Array.from({ length: count }, (_, i) => sample({ userId: `u${i % 7}`, key: `k${i}` }))
 
 /** Many claims at the same instant, by turns through both indexes. */
@@ -25,7 +25,7 @@ async function rest(index: ScheduleIndex, rows: readonly ScheduleIndexRow[]): Pr
 
 export const rivalsGroup: Group = (promise) => {
   promise('gives rivals at the same now different rows, and every row to one of them', async ({ index, rival }) => {
-    const rows = herd(120)
+    const rows = spike(120)
     await putAll(index, rows)
     const claimed = (await rush([index, rival], 12, 7)).flat()
     // Claimers that step aside for each other may leave rows for the next claim, but must not lose them.
@@ -39,7 +39,7 @@ export const rivalsGroup: Group = (promise) => {
   })
 
   promise('keeps every claim whole while others remove', async ({ index, rival }) => {
-    const rows = herd(40)
+    const rows = spike(40)
     const [removed, kept] = [rows.slice(0, 10), rows.slice(10)]
     await putAll(index, rows)
     const removals = removed.map(({ userId, key }) => rival.remove(userId, key))

@@ -9,18 +9,18 @@ import { capOf } from './caps.ts'
 import type { Channel } from './channel.ts'
 import { gather } from './gather.ts'
 import { grouped } from './grouped.ts'
-import { inTurns } from './in-turns.ts'
-import { type Look, takeLook } from './look.ts'
 import { createMemory, type Memory } from './memory.ts'
 import { tell } from './notifications.ts'
+import { roundRobin } from './round-robin.ts'
 import { allRules } from './rules.ts'
+import { type Snapshot, takeSnapshot } from './snapshot.ts'
 import { channelsFor } from './stored-channels.ts'
 
 /** What the rules of all workspaces may take of one pass, and those of one workspace; the rest has its turn in the next pass. */
 const ALL_MS = 5000
 const EACH_MS = 500
 /** Notifications that one pass makes about one workspace, and for how long; what is beyond stays untold until the next one, which may not come late. */
-const MAX_TOLD = 500
+const MAX_LISTED = 500
 const TELL_MS = 2000
 
 export interface AlerterOptions {
@@ -49,11 +49,11 @@ export function createAlerter(options: AlerterOptions): Alerter {
   const { store, clock, node, newId, onError, memory = createMemory() } = options
   const { documents } = store
 
-  const decideOn = async (look: Look, rule: AlertRule, alerts: readonly Alert[]): Promise<AlertDecision> => {
-    if (!rule.enabled) return { open: [], refresh: [], resolve: over(alerts, look.now) }
+  const decideOn = async (snapshot: Snapshot, rule: AlertRule, alerts: readonly Alert[]): Promise<AlertDecision> => {
+    if (!rule.enabled) return { open: [], refresh: [], resolve: over(alerts, snapshot.now) }
     // One kind as good as any: the tables behind both functions keep rule and facts of a kind together.
     const one = rule as RuleOf<RuleKind>
-    return decide(one, await gather(look, { rule: one, alerts }), { alerts, now: look.now })
+    return decide(one, await gather(snapshot, { rule: one, alerts }), { alerts, now: snapshot.now })
   }
 
   const write = async (decision: AlertDecision, versions: ReadonlyMap<string, number>): Promise<StoredAlert[]> => {
@@ -61,11 +61,11 @@ export function createAlerter(options: AlerterOptions): Alerter {
     for (const alert of decision.open) written.push(await openAlert(documents, alert, newId))
     for (const alert of [...decision.refresh, ...decision.resolve])
       written.push(await writeAlert(documents, alert, versions.get(alert.id)!))
-    // Null: somebody changed it meanwhile, and the next pass looks at it anew.
+    // Null: somebody changed it meanwhile, and the next pass looks at it again.
     return written.filter((each) => each !== null)
   }
 
-  const tellAll = async (
+  const notifyAll = async (
     alerts: readonly Alert[],
     { rules, now }: { readonly rules: ReadonlyMap<string, AlertRule>; readonly now: number },
   ): Promise<void> => {
@@ -74,10 +74,10 @@ export function createAlerter(options: AlerterOptions): Alerter {
     const channels = new Map<string, readonly Channel[]>()
     const told = new Map<string, number>()
     const spent = new Map<string, number>()
-    for (const alert of inTurns(ordered, ({ workspace }) => workspace)) {
+    for (const alert of roundRobin(ordered, ({ workspace }) => workspace)) {
       const { workspace } = alert
       const [before, spentMs] = [told.get(workspace) ?? 0, spent.get(workspace) ?? 0]
-      if (workspace !== '' && (before >= MAX_TOLD || spentMs >= TELL_MS)) continue
+      if (workspace !== '' && (before >= MAX_LISTED || spentMs >= TELL_MS)) continue
       const at = clock.elapsed()
       const those = channels.get(workspace) ?? (await channelsFor(documents, workspace))
       channels.set(workspace, those)
@@ -91,8 +91,8 @@ export function createAlerter(options: AlerterOptions): Alerter {
 
   const pass = async (): Promise<Passed> => {
     const stored = await unresolved(documents)
-    const look = await takeLook({ store, clock, node, memory, queueNames: queuesIn(stored) })
-    await look.remember()
+    const snapshot = await takeSnapshot({ store, clock, node, memory, queueNames: queuesIn(stored) })
+    await snapshot.remember()
     const versions = new Map(stored.map(({ alert, version }) => [alert.id, version]))
     const rules = new Map((await allRules(documents)).map((rule) => [rule.id, rule]))
     const ofRule = grouped(
@@ -105,16 +105,16 @@ export function createAlerter(options: AlerterOptions): Alerter {
     for (const { workspace, id } of rules.values())
       ofOwner.set(workspace, (ofOwner.get(workspace) ?? 0) + (ofRule.get(id)?.length ?? 0))
 
-    const carryOut = async (decision: AlertDecision): Promise<void> => {
+    const execute = async (decision: AlertDecision): Promise<void> => {
       for (const { alert } of await write(decision, versions)) changed.set(alert.id, alert)
     }
-    const lookAt = async (rule: AlertRule): Promise<void> => {
+    const pollAt = async (rule: AlertRule): Promise<void> => {
       try {
-        const decision = await decideOn(look, rule, ofRule.get(rule.id) ?? [])
+        const decision = await decideOn(snapshot, rule, ofRule.get(rule.id) ?? [])
         const there = ofOwner.get(rule.workspace) ?? 0
         const open = decision.open.slice(0, Math.max(0, capOf(rule.workspace).alerts - there))
         ofOwner.set(rule.workspace, there + open.length)
-        await carryOut({ ...decision, open })
+        await execute({ ...decision, open })
       } catch (error) {
         failed.all++
         if (rule.workspace === '') failed.fleet++
@@ -123,15 +123,15 @@ export function createAlerter(options: AlerterOptions): Alerter {
     }
 
     const all = [...rules.values()]
-    for (const rule of all.filter(({ workspace }) => workspace === '')) await lookAt(rule)
+    for (const rule of all.filter(({ workspace }) => workspace === '')) await pollAt(rule)
     for (const [ruleId, alerts] of ofRule)
-      if (!rules.has(ruleId)) await carryOut({ open: [], refresh: [], resolve: over(alerts, look.now) })
+      if (!rules.has(ruleId)) await execute({ open: [], refresh: [], resolve: over(alerts, snapshot.now) })
     await inShares(
       all.filter(({ workspace }) => workspace !== ''),
-      { clock, turns: memory.turns, lookAt },
+      { clock, turns: memory.turns, pollAt },
     )
     const untold = [...changed.values()].filter((alert) => alert.untold.length > 0)
-    await tellAll(untold, { rules, now: look.now })
+    await notifyAll(untold, { rules, now: snapshot.now })
     return { fleet: failed.fleet === 0, all: failed.all === 0 }
   }
 
@@ -146,23 +146,23 @@ const queuesIn = (stored: readonly StoredAlert[]): ReadonlySet<string> =>
 interface Sharing {
   readonly clock: Clock
   readonly turns: Map<string, number>
-  readonly lookAt: (rule: AlertRule) => Promise<void>
+  readonly pollAt: (rule: AlertRule) => Promise<void>
 }
 
 /** Those first that have waited longest for their turn, one workspace after the other. */
-async function inShares(rules: readonly AlertRule[], { clock, turns, lookAt }: Sharing): Promise<void> {
+async function inShares(rules: readonly AlertRule[], { clock, turns, pollAt }: Sharing): Promise<void> {
   const ids = new Set(rules.map(({ id }) => id))
   for (const id of turns.keys()) if (!ids.has(id)) turns.delete(id)
   let turn = Math.max(0, ...turns.values())
   const waited = rules.toSorted((a, b) => (turns.get(a.id) ?? 0) - (turns.get(b.id) ?? 0))
   const spent = new Map<string, number>()
   const beganAt = clock.elapsed()
-  for (const rule of inTurns(waited, ({ workspace }) => workspace)) {
+  for (const rule of roundRobin(waited, ({ workspace }) => workspace)) {
     const at = clock.elapsed()
     if (at - beganAt >= ALL_MS) return
     const before = spent.get(rule.workspace) ?? 0
     if (before >= EACH_MS) continue
-    await lookAt(rule)
+    await pollAt(rule)
     turns.set(rule.id, ++turn)
     spent.set(rule.workspace, before + clock.elapsed() - at)
   }

@@ -50,7 +50,7 @@ export async function unresolved(documents: DocumentStore): Promise<StoredAlert[
   return found
 }
 
-/** Carries out a move on the alert as it is now; null when the move does not apply to it, undefined when there is none. */
+/** Executes a move on the alert as it is now; null when the move does not apply to it, undefined when there is none. */
 export async function moveAlert(
   documents: DocumentStore,
   id: string,

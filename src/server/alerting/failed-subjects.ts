@@ -5,8 +5,8 @@ import type { FactsOf, FailedSubject } from '../../observe/alert-facts.ts'
 import { DAY_MS } from '../../schedule/calendar.ts'
 import type { UnsuccessfulSubject } from '../../store/contract/monitoring.ts'
 import { schedulesOf } from './found-schedules.ts'
-import { inTurns } from './in-turns.ts'
-import type { Look } from './look.ts'
+import { roundRobin } from './round-robin.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** Of these it is looked up whether they succeeded since, the workspaces in turns. */
 const MAX_SUBJECTS = 500
@@ -20,23 +20,26 @@ export interface FailedQuestion {
 
 type Failed = Omit<FailedSubject, 'succeededAt'>
 
-export async function failedSubjects(look: Look, { rule, alerts }: FailedQuestion): Promise<FactsOf<'run_failed'>> {
-  const found = (await look.unsuccessful(DAY_MS))
+export async function failedSubjects(
+  snapshot: Snapshot,
+  { rule, alerts }: FailedQuestion,
+): Promise<FactsOf<'run_failed'>> {
+  const found = (await snapshot.unsuccessful(DAY_MS))
     .filter(({ workspace }) => rule.workspace === '' || workspace === rule.workspace)
     .flatMap(failureOf)
   // What alerts are about first, so that none is taken to be over because others failed since.
-  const known = new Map((await failuresOf(look, alerts)).map((each) => [subjectOf(each), each]))
+  const known = new Map((await failuresOf(snapshot, alerts)).map((each) => [subjectOf(each), each]))
   const fresh = new Map(found.map((each) => [subjectOf(each), each]))
   const others = [...fresh].filter(([subject]) => !known.has(subject)).map(([, each]) => each)
   const all = [
     ...new Map([...known, ...[...fresh].filter(([subject]) => known.has(subject))]).values(),
-    ...inTurns(others, ({ workspace }) => workspace).slice(0, MAX_SUBJECTS),
+    ...roundRobin(others, ({ workspace }) => workspace).slice(0, MAX_SUBJECTS),
   ]
   const schedules = all.flatMap(({ schedule }) => schedule?.id ?? [])
-  const successes = await look.store.monitoring.successes(schedules)
+  const successes = await snapshot.store.monitoring.successes(schedules)
   const failed: FailedSubject[] = []
   for (const each of all) {
-    const succeededAt = each.schedule ? successes.get(each.schedule.id)?.at : await jobSucceededAt(look, each)
+    const succeededAt = each.schedule ? successes.get(each.schedule.id)?.at : await jobSucceededAt(snapshot, each)
     failed.push({ ...each, succeededAt: succeededAt ?? null })
   }
   return { failed }
@@ -52,8 +55,8 @@ function failureOf({ workspace, job, schedule, lastFailure }: UnsuccessfulSubjec
 }
 
 /** The failures that alerts are about, as they were written down; without those of schedules that are gone. */
-async function failuresOf(look: Look, alerts: readonly Alert[]): Promise<Failed[]> {
-  const schedules = new Map((await schedulesOf(look, alerts)).map((each) => [`schedule ${each.id}`, each]))
+async function failuresOf(snapshot: Snapshot, alerts: readonly Alert[]): Promise<Failed[]> {
+  const schedules = new Map((await schedulesOf(snapshot, alerts)).map((each) => [`schedule ${each.id}`, each]))
   return alerts.flatMap(({ subject, workspace, values }) => {
     const schedule = schedules.get(subject)
     if (!schedule && subject.startsWith('schedule ')) return []
@@ -66,10 +69,10 @@ async function failuresOf(look: Look, alerts: readonly Alert[]): Promise<Failed[
 }
 
 async function jobSucceededAt(
-  look: Look,
+  snapshot: Snapshot,
   { workspace, job }: Pick<Failed, 'workspace' | 'job'>,
 ): Promise<number | undefined> {
-  const { runs } = await look.store.history.find(
+  const { runs } = await snapshot.store.history.find(
     { workspace, job, states: ['succeeded'] },
     { limit: NEWEST, omit: ['payload', 'result'] },
   )

@@ -3,8 +3,8 @@ import type { Alert } from '../../observe/alert.ts'
 import type { NamedSchedule } from '../../observe/alert-facts.ts'
 import type { Schedule } from '../../schedule/schedule.ts'
 import type { ScheduleFilter } from '../../store/contract/schedules.ts'
-import type { Look } from './look.ts'
 import type { Place } from './memory.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** Schedules that one look finds at most, of all workspaces and of one: more than a rule has alerts about it. */
 const MAX_SCHEDULES = 1000
@@ -23,14 +23,14 @@ export const within = ({ workspace }: { readonly workspace: string }): { workspa
 export const nameOf = ({ id, workspace, key }: NamedSchedule): NamedSchedule => ({ id, workspace, key })
 
 /** A few of each workspace, from where the look before ended: one with many leaves the others their places. */
-export async function findSchedules(look: Look, filter: ScheduleFilter): Promise<Schedule[]> {
+export async function findSchedules(snapshot: Snapshot, filter: ScheduleFilter): Promise<Schedule[]> {
   const found = new Map<string, Schedule>()
   const sweep = JSON.stringify(filter)
-  let after = look.memory.sweeps.get(sweep)
+  let after = snapshot.memory.sweeps.get(sweep)
   const beganAt = after
   let [empty, isPastEnd] = [0, false]
   for (let i = 0; i < MAX_PAGES && empty < MAX_EMPTY && found.size < MAX_SCHEDULES; i++) {
-    const page = await look.store.schedules.find(filter, {
+    const page = await snapshot.store.schedules.find(filter, {
       limit: MAX_OF_ONE,
       omitPayload: true,
       ...(after ? { after } : {}),
@@ -45,8 +45,8 @@ export async function findSchedules(look: Look, filter: ScheduleFilter): Promise
       isPastEnd = true
     }
   }
-  if (after) look.memory.sweeps.set(sweep, after)
-  else look.memory.sweeps.delete(sweep)
+  if (after) snapshot.memory.sweeps.set(sweep, after)
+  else snapshot.memory.sweeps.delete(sweep)
   return [...found.values()]
 }
 
@@ -57,7 +57,7 @@ function behind(next: Place, page: readonly Schedule[]): Place {
 }
 
 /** The schedules that alerts are about, as they are now, without those that are gone. */
-export async function schedulesOf(look: Look, alerts: readonly Alert[]): Promise<Schedule[]> {
+export async function schedulesOf(snapshot: Snapshot, alerts: readonly Alert[]): Promise<Schedule[]> {
   const ids = alerts.flatMap(({ subject }) => (subject.startsWith(SUBJECT) ? [subject.slice(SUBJECT.length)] : []))
-  return (await Promise.all(ids.map((id) => look.store.schedules.byId(id)))).filter((each) => each !== null)
+  return (await Promise.all(ids.map((id) => snapshot.store.schedules.byId(id)))).filter((each) => each !== null)
 }

@@ -12,12 +12,12 @@ import { LATENESS_BOUNDS, type Stats, type StatsScope } from '../../store/contra
 import { failedSubjects } from './failed-subjects.ts'
 import { findSchedules, nameOf, schedulesOf, within } from './found-schedules.ts'
 import { grouped } from './grouped.ts'
-import { inTurns } from './in-turns.ts'
 import { lateSchedules } from './late-schedules.ts'
-import type { Look } from './look.ts'
-import type { Usual } from './memory.ts'
+import type { TypicalDuration } from './memory.ts'
+import { roundRobin } from './round-robin.ts'
 import { silentSchedules } from './silent-schedules.ts'
-import { usualDuration } from './usual-duration.ts'
+import type { Snapshot } from './snapshot.ts'
+import { typicalDuration } from './typical-duration.ts'
 
 /** What is asked for: the rule, and its alerts that are not over, whose subjects are looked at one by one. */
 export interface Question<Kind extends RuleKind> {
@@ -40,7 +40,7 @@ const MAX_FAILOVERS = 20
 const UNKNOWN_JOB_MS = 60_000
 const MAX_UNKNOWN = 1000
 
-type Gather<Kind extends RuleKind> = (look: Look, question: Question<Kind>) => Promise<FactsOf<Kind>>
+type Gather<Kind extends RuleKind> = (snapshot: Snapshot, question: Question<Kind>) => Promise<FactsOf<Kind>>
 
 const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
   schedule_not_fired: lateSchedules,
@@ -48,14 +48,14 @@ const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
   run_failed: failedSubjects,
   no_success: silentSchedules,
 
-  async failed_in_a_row(look, { rule, alerts }) {
+  async failed_in_a_row(snapshot, { rule, alerts }) {
     const { count } = rule.settings
     const names = new Map<string, NamedSchedule>()
-    for (const { schedule, workspace, failed } of await look.unsuccessful(HOUR_MS))
+    for (const { schedule, workspace, failed } of await snapshot.unsuccessful(HOUR_MS))
       if (schedule && failed > 0 && (rule.workspace === '' || workspace === rule.workspace))
         names.set(schedule.id, { id: schedule.id, workspace, key: schedule.key })
-    for (const each of await schedulesOf(look, alerts)) names.set(each.id, nameOf(each))
-    const latest = await look.store.history.latest([...names.keys()], count + AHEAD)
+    for (const each of await schedulesOf(snapshot, alerts)) names.set(each.id, nameOf(each))
+    const latest = await snapshot.store.history.latest([...names.keys()], count + AHEAD)
     const schedules = [...names.values()].map((each) => {
       const states = (latest.get(each.id) ?? []).map(({ state }) => state)
       return { ...each, ends: states.filter((state) => state === 'failed' || state === 'succeeded') }
@@ -63,25 +63,26 @@ const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
     return { schedules }
   },
 
-  async failure_rate(look, { rule }) {
-    const stats = await sums(look, rule)
+  async failure_rate(snapshot, { rule }) {
+    const stats = await sums(snapshot, rule)
     return { ...partOf(rule), succeeded: total(stats, 'succeeded'), failed: total(stats, 'failed') }
   },
 
-  async run_too_long(look, { rule }) {
-    const { monitoring } = look.store
-    const found = await look.running(LEAST_RUNNING_MS)
+  async run_too_long(snapshot, { rule }) {
+    const { monitoring } = snapshot.store
+    const found = await snapshot.running(LEAST_RUNNING_MS)
     // One whose lease has ended is not at work any more.
     const runs = found.filter(
-      ({ workspace, leaseUntil }) => leaseUntil > look.now && (rule.workspace === '' || workspace === rule.workspace),
+      ({ workspace, leaseUntil }) =>
+        leaseUntil > snapshot.now && (rule.workspace === '' || workspace === rule.workspace),
     )
-    const long = runs.filter(({ startedAt }) => look.now - startedAt > rule.settings.atLeastMs)
+    const long = runs.filter(({ startedAt }) => snapshot.now - startedAt > rule.settings.atLeastMs)
     const jobs = new Map(long.map(({ workspace, job }) => [ownJob({ workspace, job }), { workspace, job }]))
-    const usual = new Map<string, Usual>()
-    for (const each of inTurns(jobs.values(), ({ workspace }) => workspace).slice(0, MAX_JOBS))
-      usual.set(ownJob(each), await usualDuration(look, each))
+    const usual = new Map<string, TypicalDuration>()
+    for (const each of roundRobin(jobs.values(), ({ workspace }) => workspace).slice(0, MAX_JOBS))
+      usual.set(ownJob(each), await typicalDuration(snapshot, each))
     const untimed = long.filter((run) => timeoutOf(run) === null && run.schedule)
-    const ids = inTurns(untimed, ({ workspace }) => workspace).flatMap(({ schedule }) => schedule?.id ?? [])
+    const ids = roundRobin(untimed, ({ workspace }) => workspace).flatMap(({ schedule }) => schedule?.id ?? [])
     const successes = await monitoring.successes([...new Set(ids)].slice(0, MAX_SCHEDULES))
     const ofSchedule = new Map(
       [...successes].map(([id, { durationsMs }]) => [
@@ -96,16 +97,19 @@ const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
     return { runs: live, usual, ofSchedule }
   },
 
-  missed: async (look, { rule }) => ({ ...partOf(rule), missed: total(await sums(look, rule), 'missed') }),
-  double_fire: async (look, { rule }) => ({ ...partOf(rule), doubled: total(await sums(look, rule), 'doubled') }),
-  queue_age: async (look) => ({ queues: await look.queues() }),
-  queue_depth: async (look) => ({ queues: await look.queues() }),
-  no_worker: async (look) => ({ queues: await look.queues() }),
+  missed: async (snapshot, { rule }) => ({ ...partOf(rule), missed: total(await sums(snapshot, rule), 'missed') }),
+  double_fire: async (snapshot, { rule }) => ({
+    ...partOf(rule),
+    doubled: total(await sums(snapshot, rule), 'doubled'),
+  }),
+  queue_age: async (snapshot) => ({ queues: await snapshot.queues() }),
+  queue_depth: async (snapshot) => ({ queues: await snapshot.queues() }),
+  no_worker: async (snapshot) => ({ queues: await snapshot.queues() }),
 
-  async lateness_p99(look, { rule }) {
-    // What was made good after nobody had been there is late, and no sign that runs start late now.
-    const gapAt = lastGapAt(await look.watch())
-    const stats = (await sums(look, rule)).filter(({ at }) => at >= gapAt)
+  async lateness_p99(snapshot, { rule }) {
+    // What was run afterwards after nobody had been there is late, and no sign that runs start late now.
+    const gapAt = lastGapAt(await snapshot.watch())
+    const stats = (await sums(snapshot, rule)).filter(({ at }) => at >= gapAt)
     const latenessOf = ({ lateness, latenessMaxMs }: Pick<Counted, 'lateness' | 'latenessMaxMs'>): LatenessStretch => ({
       p99Ms: quantile(upTo(LATENESS_BOUNDS, latenessMaxMs), lateness, 0.99) ?? 0,
       count: lateness.reduce((sum, each) => sum + each, 0),
@@ -115,23 +119,23 @@ const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
     return { ...partOf(rule), ...latenessOf(merged(stats)), stretches }
   },
 
-  clock_skew: async (look) => ({ node: look.node, skewMs: look.skewMs }),
+  clock_skew: async (snapshot) => ({ node: snapshot.node, skewMs: snapshot.skewMs }),
 
-  async planner_stalled(look) {
-    const { schedules: due } = await look.store.planning.due({ lookaheadMs: 0, limit: 1 })
+  async planner_stalled(snapshot) {
+    const { schedules: due } = await snapshot.store.planning.due({ lookaheadMs: 0, limit: 1 })
     const [first] = due
-    const locks = await look.locks()
-    const led = locks.some(({ name, until }) => name === 'planner' && until > look.now)
-    const planners = (await look.workers()).filter(({ roles }) => roles.includes('scheduler')).length
-    const { schedules: count } = await look.store.stats.sizes()
-    const idleMs = await look.lastedMs((await look.plannerSeenAt()) ?? 0)
-    const overdue = first ? { ...nameOf(first), lateMs: await look.lastedMs(first.nextAt) } : null
+    const locks = await snapshot.locks()
+    const led = locks.some(({ name, until }) => name === 'planner' && until > snapshot.now)
+    const planners = (await snapshot.workers()).filter(({ roles }) => roles.includes('scheduler')).length
+    const { schedules: count } = await snapshot.store.stats.sizes()
+    const idleMs = await snapshot.lastedMs((await snapshot.plannerSeenAt()) ?? 0)
+    const overdue = first ? { ...nameOf(first), lateMs: await snapshot.lastedMs(first.nextAt) } : null
     return { schedules: count, led, planners, idleMs, overdue }
   },
 
-  async schedule_quarantined(look, { rule, alerts }) {
-    const found = await findSchedules(look, { ...within(rule), quarantined: true })
-    const again = (await schedulesOf(look, alerts)).filter(({ id }) => !found.some((each) => each.id === id))
+  async schedule_quarantined(snapshot, { rule, alerts }) {
+    const found = await findSchedules(snapshot, { ...within(rule), quarantined: true })
+    const again = (await schedulesOf(snapshot, alerts)).filter(({ id }) => !found.some((each) => each.id === id))
     const all = [...found, ...again].filter(({ quarantine }) => quarantine !== null)
     return {
       schedules: all.map((each) => ({
@@ -142,45 +146,47 @@ const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
     }
   },
 
-  leadership_flapping: async (look, { rule }) => ({ changes: await look.plannerChanges(rule.settings.windowMs) }),
+  leadership_flapping: async (snapshot, { rule }) => ({
+    changes: await snapshot.plannerChanges(rule.settings.windowMs),
+  }),
 
-  async dead_letter_growth(look, { rule }) {
-    return { ...partOf(rule), failed: total(await sums(look, rule), 'failed') }
+  async dead_letter_growth(snapshot, { rule }) {
+    return { ...partOf(rule), failed: total(await sums(snapshot, rule), 'failed') }
   },
 
-  async orphaned_rows(look) {
-    const expired = await look.store.claims.expired(MAX_EXPIRED)
-    const oldest = Math.min(look.now, ...expired.map(({ leaseUntil }) => leaseUntil ?? look.now))
-    const span = { afterAt: look.now - UNKNOWN_JOB_MS, untilAt: look.now }
-    const unknown = mergedJobs(await look.store.monitoring.unknownJobs(span, MAX_UNKNOWN))
+  async orphaned_rows(snapshot) {
+    const expired = await snapshot.store.claims.expired(MAX_EXPIRED)
+    const oldest = Math.min(snapshot.now, ...expired.map(({ leaseUntil }) => leaseUntil ?? snapshot.now))
+    const span = { afterAt: snapshot.now - UNKNOWN_JOB_MS, untilAt: snapshot.now }
+    const unknown = mergedJobs(await snapshot.store.monitoring.unknownJobs(span, MAX_UNKNOWN))
     const unknownJobs = await Promise.all(
-      unknown.map(async ({ sinceAt, ...each }) => ({ ...each, forMs: await look.lastedMs(sinceAt, each.queue) })),
+      unknown.map(async ({ sinceAt, ...each }) => ({ ...each, forMs: await snapshot.lastedMs(sinceAt, each.queue) })),
     )
-    return { expired: { runs: expired.length, forMs: await look.lastedMs(oldest) }, unknownJobs }
+    return { expired: { runs: expired.length, forMs: await snapshot.lastedMs(oldest) }, unknownJobs }
   },
 
-  async cleanup_failing(look) {
-    const planners = (await look.workers()).filter(({ roles }) => roles.includes('scheduler')).length
-    const done = await cleanupDone(look.store.documents)
-    return { planners, silentMs: await look.lastedMs(done?.at ?? 0), error: done?.error ?? null }
+  async cleanup_failing(snapshot) {
+    const planners = (await snapshot.workers()).filter(({ roles }) => roles.includes('scheduler')).length
+    const done = await cleanupDone(snapshot.store.documents)
+    return { planners, silentMs: await snapshot.lastedMs(done?.at ?? 0), error: done?.error ?? null }
   },
 
-  store_failed_over: async (look) => ({ failovers: await look.store.failovers.list(MAX_FAILOVERS) }),
+  store_failed_over: async (snapshot) => ({ failovers: await snapshot.store.failovers.list(MAX_FAILOVERS) }),
 }
 
-export function gather<Kind extends RuleKind>(look: Look, question: Question<Kind>): Promise<FactsOf<Kind>> {
+export function gather<Kind extends RuleKind>(snapshot: Snapshot, question: Question<Kind>): Promise<FactsOf<Kind>> {
   const one: Gather<Kind> = GATHER[question.rule.kind]
-  return one(look, question)
+  return one(snapshot, question)
 }
 
 /** A job of a queue counts for the workspace that names the fewest: one with many cannot take it into its share. */
 function mergedJobs(unknown: readonly UnknownJob[]): UnknownJob[] {
   const counts = grouped(unknown, ({ workspace }) => workspace)
   const countOf = ({ workspace }: UnknownJob): number => counts.get(workspace)!.length
-  return [...grouped(unknown, ({ job, queue }) => JSON.stringify([job, queue])).values()].map((alike) => ({
-    ...alike.toSorted((a, b) => countOf(a) - countOf(b))[0]!,
-    runs: alike.reduce((sum, { runs }) => sum + runs, 0),
-    sinceAt: Math.min(...alike.map(({ sinceAt }) => sinceAt)),
+  return [...grouped(unknown, ({ job, queue }) => JSON.stringify([job, queue])).values()].map((uniform) => ({
+    ...uniform.toSorted((a, b) => countOf(a) - countOf(b))[0]!,
+    runs: uniform.reduce((sum, { runs }) => sum + runs, 0),
+    sinceAt: Math.min(...uniform.map(({ sinceAt }) => sinceAt)),
   }))
 }
 
@@ -207,7 +213,8 @@ function partOf({ workspace, settings: { job, queue } }: Summing): { of: string;
   return { of: queue === undefined ? '' : `queue ${queue}`, workspace }
 }
 
-const sums = (look: Look, rule: Summing): Promise<readonly Stats[]> => look.stats(scopeOf(rule), rule.settings.windowMs)
+const sums = (snapshot: Snapshot, rule: Summing): Promise<readonly Stats[]> =>
+  snapshot.stats(scopeOf(rule), rule.settings.windowMs)
 
 const total = (stats: readonly Stats[], of: 'succeeded' | 'failed' | 'missed' | 'doubled'): number =>
   stats.reduce((sum, each) => sum + each[of], 0)

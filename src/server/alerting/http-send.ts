@@ -28,7 +28,7 @@ export async function httpSend({ allowPrivate, timeoutMs = TIMEOUT_MS, ...sendin
     const url = guard.check(sending.url)
     // Loaded when the first message is sent: it takes a while, and most servers send none.
     const { Agent, request } = await import('undici')
-    // For this request only: the next one resolves and checks anew.
+    // For this request only: the next one resolves and checks again.
     const dispatcher = new Agent({ connect: guard.connector({ timeoutMs }) })
     try {
       const { method, body = '' } = sending

@@ -3,8 +3,8 @@ import type { Alert } from '../../observe/alert.ts'
 import type { FactsOf, LateSchedule, NamedSchedule } from '../../observe/alert-facts.ts'
 import type { Run } from '../../run/run.ts'
 import { findSchedules, nameOf, schedulesOf, within } from './found-schedules.ts'
-import { inTurns } from './in-turns.ts'
-import type { Look } from './look.ts'
+import { roundRobin } from './round-robin.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** Queues in which runs wait that one look reads, the workspaces that name them in turns. */
 const MAX_QUEUES = 200
@@ -19,26 +19,26 @@ export interface LateQuestion {
 type Waiting = Omit<LateSchedule, 'lateMs'> & { readonly queue?: string }
 
 export async function lateSchedules(
-  look: Look,
+  snapshot: Snapshot,
   { rule, alerts }: LateQuestion,
 ): Promise<FactsOf<'schedule_not_fired'>> {
   const { workspace, settings } = rule
-  const dueBefore = look.now - settings.graceMs
-  const overdue = await findSchedules(look, { ...within(rule), overdueMs: settings.graceMs })
+  const dueBefore = snapshot.now - settings.graceMs
+  const overdue = await findSchedules(snapshot, { ...within(rule), overdueMs: settings.graceMs })
   const waiting: Waiting[] = overdue.flatMap((each) => (each.nextAt === null ? [] : notPlanned(each, each.nextAt)))
   // A paused queue holds its runs back on purpose.
-  const held = (await look.queues()).filter(
+  const leased = (await snapshot.queues()).filter(
     ({ paused, oldestDueAt }) => !paused && oldestDueAt !== null && oldestDueAt < dueBefore,
   )
-  for (const { name: queue } of inTurns(held, ({ namedBy }) => namedBy).slice(0, MAX_QUEUES)) {
-    const found = await look.waiting(queue, settings.graceMs)
+  for (const { name: queue } of roundRobin(leased, ({ namedBy }) => namedBy).slice(0, MAX_QUEUES)) {
+    const found = await snapshot.waiting(queue, settings.graceMs)
     const own = found.filter((each) => workspace === '' || each.workspace === workspace)
     waiting.push(...own.map((each) => notStarted(each, each.dueAt, queue)))
   }
   // Those that are known to be late may be beyond what one look finds.
-  waiting.push(...(await stillWaiting(look, alerts)))
+  waiting.push(...(await stillWaiting(snapshot, alerts)))
   const late = await Promise.all(
-    waiting.map(async ({ queue, ...each }) => ({ ...each, lateMs: await look.lastedMs(each.sinceAt, queue) })),
+    waiting.map(async ({ queue, ...each }) => ({ ...each, lateMs: await snapshot.lastedMs(each.sinceAt, queue) })),
   )
   return { late: longestOf(late) }
 }
@@ -60,16 +60,16 @@ function longestOf(late: readonly LateSchedule[]): LateSchedule[] {
   return [...longest.values()]
 }
 
-/** Never began, and no run of its lane is in its way. */
-const isUnbegun = ({ state, attempt, gate }: Pick<Run, 'state' | 'attempt' | 'gate'>): boolean =>
-  state === 'pending' && attempt === 0 && gate === 'open'
+/** Never began, and no run of its group is in its way. */
+const isUnbegun = ({ state, attempt, readiness }: Pick<Run, 'state' | 'attempt' | 'readiness'>): boolean =>
+  state === 'pending' && attempt === 0 && readiness === 'ready'
 
 /** What the schedules that alerts are about wait for, if for anything; whether that is too long is for the rule to say. */
-async function stillWaiting(look: Look, alerts: readonly Alert[]): Promise<Waiting[]> {
-  const found = await schedulesOf(look, alerts)
+async function stillWaiting(snapshot: Snapshot, alerts: readonly Alert[]): Promise<Waiting[]> {
+  const found = await schedulesOf(snapshot, alerts)
   if (found.length === 0) return []
-  const paused = new Set((await look.queues()).filter((queue) => queue.paused).map(({ name }) => name))
-  const latest = await look.store.history.latest(
+  const paused = new Set((await snapshot.queues()).filter((queue) => queue.paused).map(({ name }) => name))
+  const latest = await snapshot.store.history.latest(
     found.map(({ id }) => id),
     NEWEST,
   )

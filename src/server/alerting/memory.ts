@@ -7,7 +7,7 @@ export interface Place {
 }
 
 /** How long runs of a job take in one workspace, as it was read at an instant. */
-export interface Usual {
+export interface TypicalDuration {
   readonly medianMs: number
   readonly p95Ms: number
   readonly count: number
@@ -22,7 +22,7 @@ export interface Memory {
   /** After which queue the next look at queues begins. */
   queue: string
   /** How long runs usually take, by workspace and job. */
-  readonly usual: Map<string, Usual>
+  readonly typical: Map<string, TypicalDuration>
 }
 
-export const createMemory = (): Memory => ({ turns: new Map(), sweeps: new Map(), queue: '', usual: new Map() })
+export const createMemory = (): Memory => ({ turns: new Map(), sweeps: new Map(), queue: '', typical: new Map() })

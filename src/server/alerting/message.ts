@@ -3,7 +3,7 @@ import type { Alert, AlertEvent } from '../../observe/alert.ts'
 import { printable } from '../../printable.ts'
 
 /** Of an alert, what goes out: as it was when the event happened. */
-export type ToldAlert = Pick<
+export type AlertSummary = Pick<
   Alert,
   'id' | 'ruleId' | 'kind' | 'severity' | 'workspace' | 'subject' | 'title' | 'values' | 'state' | 'openedAt'
 >
@@ -13,7 +13,7 @@ export interface Message {
   readonly id: string
   readonly event: AlertEvent | 'test'
   readonly at: number
-  readonly alert: ToldAlert
+  readonly alert: AlertSummary
 }
 
 /** What is sent at one time: one message, or a digest of several under an id of its own. */
@@ -27,7 +27,7 @@ export type Delivery = { readonly ok: true } | { readonly ok: false; readonly er
 
 export type Send = (outgoing: Outgoing) => Promise<Delivery>
 
-export function toldAlert(alert: Alert): ToldAlert {
+export function toAlertSummary(alert: Alert): AlertSummary {
   const { id, ruleId, kind, severity, workspace, subject, title, values, state, openedAt } = alert
   return { id, ruleId, kind, severity, workspace, subject, title, values, state, openedAt }
 }

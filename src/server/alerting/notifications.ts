@@ -1,11 +1,11 @@
-/** Notifications as documents: made from what an alert has untold, under ids that make a repetition none, and pending in a lane for each channel and workspace; sending them is `notifier.ts`. */
+/** Notifications as documents: made from what an alert has untold, under ids that make a repetition none, and pending in a concurrency group for each channel and workspace; sending them is `notifier.ts`. */
 import type { Json } from '../../json.ts'
 import { type Alert, eventOf } from '../../observe/alert.ts'
 import type { AlertRule } from '../../observe/alert-rule.ts'
 import type { Document, DocumentStore } from '../../store/contract/documents.ts'
 import { moveAlert } from './alerts.ts'
 import { type Channel, hears } from './channel.ts'
-import { type Message, toldAlert } from './message.ts'
+import { type Message, toAlertSummary } from './message.ts'
 
 export type NotificationState = 'pending' | 'sent' | 'failed'
 
@@ -24,18 +24,18 @@ export interface StoredNotification extends Pick<Document, 'id' | 'workspace' | 
   readonly notification: Notification
 }
 
-/** What waits for one channel about one workspace. Each lane is read by itself, so that what waits in one hides nothing in another. */
-export interface Lane {
+/** What waits for one channel about one workspace. Each group is read by itself, so that what waits in one hides nothing in another. */
+export interface Outbox {
   readonly state: string
   readonly channelId: string
 }
 
 /** Longer than they are tried, so that people can see what became of them. */
-const KEPT_FOR_MS = 8 * 86_400_000
+const RETENTION_MS = 8 * 86_400_000
 const PENDING = 'pending '
-const MAX_LANES = 10_000
-/** Notifications of one lane that are read at once, the newest. */
-const MAX_IN_LANE = 200
+const MAX_OUTBOXES = 10_000
+/** Notifications of one group that are read at once, the newest. */
+const MAX_IN_OUTBOX = 200
 
 export const notificationOf = ({ id, workspace, version, createdAt, data }: Document): StoredNotification => ({
   id,
@@ -45,13 +45,13 @@ export const notificationOf = ({ id, workspace, version, createdAt, data }: Docu
   notification: data as unknown as Notification,
 })
 
-export async function pendingLanes(documents: DocumentStore): Promise<Lane[]> {
-  const states = await documents.states('notification', { prefix: PENDING, limit: MAX_LANES })
+export async function pendingOutboxes(documents: DocumentStore): Promise<Outbox[]> {
+  const states = await documents.states('notification', { prefix: PENDING, limit: MAX_OUTBOXES })
   return states.map((state) => ({ state, channelId: state.slice(PENDING.length).split(' ', 1)[0]! }))
 }
 
-export async function pendingIn(documents: DocumentStore, { state }: Lane): Promise<StoredNotification[]> {
-  return (await documents.list('notification', { state, limit: MAX_IN_LANE })).map(notificationOf)
+export async function pendingIn(documents: DocumentStore, { state }: Outbox): Promise<StoredNotification[]> {
+  return (await documents.list('notification', { state, limit: MAX_IN_OUTBOX })).map(notificationOf)
 }
 
 export function writeNotification(
@@ -60,11 +60,11 @@ export function writeNotification(
   state: NotificationState,
 ): Promise<Document | null> {
   const data = { ...notification } as unknown as Json
-  const lane = state === 'pending' ? `${PENDING}${notification.channelId} ${workspace}` : state
-  return documents.put({ kind: 'notification', id, workspace, state: lane, data, from: version, forMs: KEPT_FOR_MS })
+  const outbox = state === 'pending' ? `${PENDING}${notification.channelId} ${workspace}` : state
+  return documents.put({ kind: 'notification', id, workspace, state: outbox, data, from: version, forMs: RETENTION_MS })
 }
 
-export interface Telling {
+export interface NotificationContext {
   /** Those of the alert's workspace and of the fleet. */
   readonly channels: readonly Channel[]
   /** The rule of the alert; undefined when it is gone. */
@@ -76,7 +76,7 @@ export interface Telling {
  * Makes a notification of each untold event for each channel, and only then takes the events off the alert. Whoever dies in
  * between leaves them untold, and the next one finds the notifications that there are already. Answers how many it made.
  */
-export async function tell(documents: DocumentStore, alert: Alert, telling: Telling): Promise<number> {
+export async function tell(documents: DocumentStore, alert: Alert, telling: NotificationContext): Promise<number> {
   if (alert.untold.length === 0) return 0
   const { channels, rule, now } = telling
   const listening = channels.filter(
@@ -85,7 +85,7 @@ export async function tell(documents: DocumentStore, alert: Alert, telling: Tell
   for (const untold of alert.untold) {
     for (const { id: channelId } of listening) {
       const id = `${alert.id}.${untold}.${channelId}`
-      const message = { id, event: eventOf(untold), at: now, alert: toldAlert(alert) }
+      const message = { id, event: eventOf(untold), at: now, alert: toAlertSummary(alert) }
       const notification = { channelId, message, attempts: 0, nextAt: now, digest: null, error: null }
       // Null when there is one: it was made before.
       await writeNotification(documents, { id, workspace: alert.workspace, version: 0, notification }, 'pending')

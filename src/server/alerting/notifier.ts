@@ -2,28 +2,28 @@
 import type { Store } from '../../store/contract/store.ts'
 import { systemTimers, type Timers } from '../../time/timers.ts'
 import { type Channel, channelOf, senderOf, type Voice } from './channel.ts'
+import { groupIntoDigests, retryAfterMs } from './digests.ts'
 import { grouped } from './grouped.ts'
-import { inTurns } from './in-turns.ts'
 import type { Delivery } from './message.ts'
 import {
-  type Lane,
   type Notification,
   type NotificationState,
+  type Outbox,
   pendingIn,
-  pendingLanes,
+  pendingOutboxes,
   type StoredNotification,
   writeNotification,
 } from './notifications.ts'
-import { parcelsOf, retryAfterMs } from './parcels.ts'
+import { roundRobin } from './round-robin.ts'
 
 /** Longer than a sending takes: until then nobody else sends the same. */
 const SENDING_MS = 30_000
 /** A pass waits so long for its channels, and leaves the slow ones to themselves. */
 const WAIT_MS = 2000
 /** After so long a channel lets another one of its owner have its place. */
-const TURN_MS = 20_000
+const SLICE_MS = 20_000
 /** A channel with nothing due is not read again before this. */
-const REST_MS = 10_000
+const BACKOFF_MS = 10_000
 /** Channels that are spoken to at once: of the fleet, of one workspace, and of all workspaces together. */
 const AT_ONCE = { fleet: 20, workspace: 4, workspaces: 100 } as const
 
@@ -46,7 +46,7 @@ interface Waiting {
   /** Undefined when it was removed. */
   readonly channel: Channel | undefined
   readonly owner: string
-  readonly lanes: readonly Lane[]
+  readonly outboxes: readonly Outbox[]
 }
 
 export function createNotifier({
@@ -60,7 +60,7 @@ export function createNotifier({
   /** Channels that are spoken to now, with their owners. */
   const speaking = new Map<string, string>()
   /** Until when a channel is left alone, by the database's clock, and in which order they had their turns. */
-  const restUntil = new Map<string, number>()
+  const pausedUntil = new Map<string, number>()
   const served = new Map<string, number>()
   let turns = 0
 
@@ -83,36 +83,36 @@ export function createNotifier({
 
   const speak = async (channel: Channel | undefined, waiting: readonly StoredNotification[]): Promise<void> => {
     const beganAt = voice.clock.elapsed()
-    for (const parcel of parcelsOf(waiting)) {
+    for (const digestOf of groupIntoDigests(waiting)) {
       const now = await store.now()
       const taken: StoredNotification[] = []
-      for (const each of parcel.of) {
+      for (const each of digestOf.of) {
         const attempts = each.notification.attempts + 1
-        const mine = await take(each, { attempts, nextAt: now + SENDING_MS, digest: parcel.digest })
+        const mine = await take(each, { attempts, nextAt: now + SENDING_MS, digest: digestOf.digest })
         if (mine) taken.push(mine)
       }
       if (taken.length === 0) continue
       const messages = taken.map(({ notification }) => notification.message)
       const delivery: Delivery = channel?.enabled
-        ? await senderOf(channel, voice)({ id: parcel.digest ?? messages[0]!.id, messages })
+        ? await senderOf(channel, voice)({ id: digestOf.digest ?? messages[0]!.id, messages })
         : { ok: false, error: 'the channel is gone or switched off', gone: true }
       const endedAt = await store.now()
       for (const each of taken) await settle(each, delivery, endedAt)
       // What hangs or refuses now would do so for the next one too.
       if (!delivery.ok && !delivery.gone) return
-      if (voice.clock.elapsed() - beganAt > TURN_MS) return
+      if (voice.clock.elapsed() - beganAt > SLICE_MS) return
     }
   }
 
   const waitingChannels = async (now: number): Promise<Waiting[]> => {
-    const lanes = grouped(await pendingLanes(documents), ({ channelId }) => channelId)
-    for (const each of [restUntil, served]) for (const id of each.keys()) if (!lanes.has(id)) each.delete(id)
+    const outboxes = grouped(await pendingOutboxes(documents), ({ channelId }) => channelId)
+    for (const each of [pausedUntil, served]) for (const id of each.keys()) if (!outboxes.has(id)) each.delete(id)
     const found: Waiting[] = []
-    for (const [id, those] of lanes) {
-      if (speaking.has(id) || (restUntil.get(id) ?? 0) > now) continue
+    for (const [id, those] of outboxes) {
+      if (speaking.has(id) || (pausedUntil.get(id) ?? 0) > now) continue
       const document = await documents.get('channel', id)
       const channel = document ? channelOf(document) : undefined
-      found.push({ id, channel, owner: channel?.workspace ?? `removed ${id}`, lanes: those })
+      found.push({ id, channel, owner: channel?.workspace ?? `removed ${id}`, outboxes: those })
     }
     return found.sort((a, b) => (served.get(a.id) ?? 0) - (served.get(b.id) ?? 0))
   }
@@ -124,12 +124,12 @@ export function createNotifier({
     return own < AT_ONCE.workspace && owners.filter((each) => each !== '').length < AT_ONCE.workspaces
   }
 
-  const serve = async ({ id, channel, lanes }: Waiting, now: number): Promise<void> => {
-    const pending = (await Promise.all(lanes.map((lane) => pendingIn(documents, lane)))).flat()
+  const serve = async ({ id, channel, outboxes }: Waiting, now: number): Promise<void> => {
+    const pending = (await Promise.all(outboxes.map((outbox) => pendingIn(documents, outbox)))).flat()
     const due = pending.filter(({ notification }) => notification.nextAt <= now)
     if (due.length > 0) return speak(channel, due)
     const next = Math.min(...pending.map(({ notification }) => notification.nextAt))
-    restUntil.set(id, Math.min(next, now + REST_MS))
+    pausedUntil.set(id, Math.min(next, now + BACKOFF_MS))
   }
 
   return {
@@ -137,7 +137,7 @@ export function createNotifier({
       const now = await store.now()
       const begun: Promise<void>[] = []
       let isOver = false
-      for (const each of inTurns(await waitingChannels(now), ({ owner }) => owner)) {
+      for (const each of roundRobin(await waitingChannels(now), ({ owner }) => owner)) {
         if (!hasPlace(each.owner)) continue
         speaking.set(each.id, each.owner)
         served.set(each.id, ++turns)

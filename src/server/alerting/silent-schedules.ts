@@ -9,8 +9,8 @@ import { slotsOf } from '../../schedule/slots.ts'
 import type { RecentSuccesses } from '../../store/contract/monitoring.ts'
 import { allSteps } from '../../time/steps.ts'
 import { schedulesOf } from './found-schedules.ts'
-import { inTurns } from './in-turns.ts'
-import type { Look } from './look.ts'
+import { roundRobin } from './round-robin.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** Trouble that is older is found again with the next occurrence. */
 const LATELY_MS = 600_000
@@ -25,30 +25,33 @@ export interface SilentQuestion {
   readonly alerts: readonly Alert[]
 }
 
-export async function silentSchedules(look: Look, { rule, alerts }: SilentQuestion): Promise<FactsOf<'no_success'>> {
+export async function silentSchedules(
+  snapshot: Snapshot,
+  { rule, alerts }: SilentQuestion,
+): Promise<FactsOf<'no_success'>> {
   const { workspace, settings } = rule
-  const { monitoring, schedules: store } = look.store
+  const { monitoring, schedules: store } = snapshot.store
   const [passed, unsuccessful, long, known] = await Promise.all([
-    look.passedOver(LATELY_MS),
-    look.unsuccessful(LATELY_MS),
-    look.running(settings.atLeastMs),
-    schedulesOf(look, alerts),
+    snapshot.passedOver(LATELY_MS),
+    snapshot.unsuccessful(LATELY_MS),
+    snapshot.running(settings.atLeastMs),
+    schedulesOf(snapshot, alerts),
   ])
   const running = new Map(long.flatMap((run) => (run.schedule ? [[run.schedule.id, run] as const] : [])))
   const isKnown = new Set(known.map(({ id }) => id))
   const troubled = new Map<string, string>(passed.map((each) => [each.id, each.workspace]))
   for (const each of [...unsuccessful, ...long]) if (each.schedule) troubled.set(each.schedule.id, each.workspace)
   const fresh = [...troubled].filter(([id, of]) => !isKnown.has(id) && (workspace === '' || of === workspace))
-  const others = inTurns(fresh, ([, of]) => of)
+  const others = roundRobin(fresh, ([, of]) => of)
     .slice(0, MAX_SCHEDULES)
     .map(([id]) => id)
   const found = [...known, ...(await Promise.all(others.map((id) => store.byId(id))))]
-  const paused = new Set((await look.queues()).filter((queue) => queue.paused).map(({ name }) => name))
+  const paused = new Set((await snapshot.queues()).filter((queue) => queue.paused).map(({ name }) => name))
   const active = found.filter((each) => each !== null).filter((each) => isActive(each, { workspace, paused }))
   const successes = await monitoring.successes(active.map(({ id }) => id))
   const schedules: SilentSchedule[] = []
   for (const each of active) {
-    const since = await sinceOf(look, each, successes.get(each.id))
+    const since = await sinceOf(snapshot, each, successes.get(each.id))
     const run = running.get(each.id)
     schedules.push({
       ...{ id: each.id, workspace: each.workspace, key: each.key, ...since },
@@ -60,21 +63,25 @@ export async function silentSchedules(look: Look, { rule, alerts }: SilentQuesti
 }
 
 function isActive(
-  { workspace, pause, quarantine, queue, firing, made }: Schedule,
+  { workspace, pause, quarantine, queue, firing, runCount }: Schedule,
   rule: { readonly workspace: string; readonly paused: ReadonlySet<string> },
 ): boolean {
-  const isOver = firing.maxRuns !== null && made >= firing.maxRuns
+  const isOver = firing.maxRuns !== null && runCount >= firing.maxRuns
   const isHeld = pause !== null || quarantine !== null || rule.paused.has(queue)
   return !isOver && !isHeld && (rule.workspace === '' || workspace === rule.workspace)
 }
 
-/** A pause that ended, and any other change, begins anew. */
-async function sinceOf(look: Look, { createdAt, updatedAt, queue }: Schedule, success: RecentSuccesses | undefined) {
-  const pausedAt = (await look.watch()).paused[queue] ?? 0
+/** A pause that ended, and any other change, begins again. */
+async function sinceOf(
+  snapshot: Snapshot,
+  { createdAt, updatedAt, queue }: Schedule,
+  success: RecentSuccesses | undefined,
+) {
+  const pausedAt = (await snapshot.watch()).paused[queue] ?? 0
   const sinceAt = Math.max(createdAt, updatedAt, pausedAt, success?.at ?? 0)
   return {
     sinceAt,
-    silentMs: await look.lastedMs(sinceAt, queue),
+    silentMs: await snapshot.lastedMs(sinceAt, queue),
     succeeded: success !== undefined,
     longestMs: Math.max(0, ...(success?.durationsMs ?? [])),
   }

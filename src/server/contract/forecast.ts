@@ -1,4 +1,4 @@
-/** What is to come, over HTTP: fires by bucket, herds, and what the next clock changes do. */
+/** What is to come, over HTTP: fires by bucket, spikes, and what the next clock changes do. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { component, DurationText, Instant, InstantText, StoredName } from './vocabulary.ts'
@@ -46,10 +46,10 @@ export const readForecast = operation({
   refusals: ['UNAVAILABLE'],
 })
 
-export const readHerds = operation({
+export const readSpikes = operation({
   ...forecast,
-  id: 'readHerds',
-  path: '/forecast/herds',
+  id: 'readSpikes',
+  path: '/forecast/spikes',
   summary: 'Seconds of the next 24 hours in which far more fires than usual come together, with a proposed jitter.',
   query: z.strictObject({ workspace: StoredName.optional() }),
   answers: {

@@ -29,7 +29,7 @@ const JOURNAL: Readonly<Record<string, string>> = {
   unknown_job: 'run.unknown_job',
   refused: 'run.refused',
   cancel_requested: 'run.cancel_requested',
-  redriven: 'run.redriven',
+  retried: 'run.retried',
   quarantined: 'schedule.quarantined',
 }
 

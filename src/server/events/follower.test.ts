@@ -77,7 +77,7 @@ describe('a follower', () => {
     expect(writes.join('')).toBe(OPENING + texts(1, 4) + here(4) + texts(5, 2))
   })
 
-  it('is told to read anew, and from where to go on, when it missed too much', () => {
+  it('is told to read again, and from where to go on, when it missed too much', () => {
     const { clock, writes, follower } = stand()
     follower.begin(null, 77)
     follower.offer([event(78)])
@@ -103,10 +103,10 @@ describe('a follower', () => {
 
   it('hears up to when it was told everything, with every beat', () => {
     const { clock, writes, follower } = stand()
-    follower.beat(null)
+    follower.reportPresence(null)
     clock.moveBy(250)
     follower.begin([], 3)
-    follower.beat(9)
+    follower.reportPresence(9)
     clock.moveBy(250)
     expect(writes.slice(1)).toEqual([': beat\n\n', `${here(3)}id: ${positionOf(9)}\n: beat\n\n`])
   })
@@ -129,16 +129,16 @@ describe('a follower', () => {
     const { clock, follower, reads, ends } = stand()
     follower.begin([], 0)
     reads(false)
-    follower.beat(1)
+    follower.reportPresence(1)
     expect(ends()).toEqual([0, 0])
     reads(true)
     reads(false)
-    follower.beat(2)
-    follower.beat(3)
+    follower.reportPresence(2)
+    follower.reportPresence(3)
     expect(ends()).toEqual([1, 1])
     follower.close()
     follower.offer([event(1)])
-    follower.beat(4)
+    follower.reportPresence(4)
     expect(ends()).toEqual([1, 1])
     expect(clock.nextRingAt()).toBeNull()
   })

@@ -9,10 +9,10 @@ export interface Follower {
   offer(events: readonly LiveEvent[]): void
   /** What they missed up to an instant, null when it was too much: from here on they hear what is offered. */
   begin(missed: readonly LiveEvent[] | null, untilAt: number): void
-  /** Tells them that too much was missed, and that they should read everything anew. */
+  /** Tells them that too much was missed, and that they should read everything again. */
   resync(at: number): void
   /** A sign of life, and up to when they have been told everything, if that is known. */
-  beat(toldUntilAt: number | null): void
+  reportPresence(toldUntilAt: number | null): void
   /** The other end wants more. */
   pump(): void
   close(): void
@@ -35,9 +35,9 @@ export interface FollowerOptions {
 }
 
 const GATHER_MS = 250
-/** More than this at once, and reading everything anew is less work. */
+/** More than this at once, and reading everything again is less work. */
 export const MAX_WAITING = 20_000
-/** Of one write, so that what is under way to 500 who read slowly is not much. */
+/** Of one write, so that what is in flight to 500 who read slowly is not much. */
 const CHUNK_LENGTH = 65_536
 const OPENING = 'retry: 2000\n\n'
 
@@ -45,7 +45,7 @@ export function createFollower({ principal, wish, timers, outlet, onClose }: Fol
   let waiting: string[] = [OPENING]
   /** How many of those that wait are to be sent now; the others wait for the next time. */
   let due = 1
-  let held: LiveEvent[] | null = []
+  let leased: LiveEvent[] | null = []
   /** Whether something could not be held back. */
   let lost = false
   /** What was sent as missed may be offered once more a moment later. */
@@ -59,7 +59,7 @@ export function createFollower({ principal, wish, timers, outlet, onClose }: Fol
     closed = true
     cancel?.()
     waiting = []
-    held = null
+    leased = null
     onClose()
     outlet.end()
   }
@@ -113,19 +113,19 @@ export function createFollower({ principal, wish, timers, outlet, onClose }: Fol
     },
     close,
     resync(at) {
-      if (held !== null) lost = true
+      if (leased !== null) lost = true
       else if (!closed) resync(at)
     },
     offer(events) {
       if (closed) return
-      if (held === null) tell(heard(events))
-      else if (held.length > MAX_WAITING) lost = true
-      else for (const event of heard(events)) held.push(event)
+      if (leased === null) tell(heard(events))
+      else if (leased.length > MAX_WAITING) lost = true
+      else for (const event of heard(events)) leased.push(event)
     },
     begin(missed, untilAt) {
-      if (closed || held === null) return
-      const meanwhile = held
-      held = null
+      if (closed || leased === null) return
+      const meanwhile = leased
+      leased = null
       if (missed === null || lost) return resync(untilAt)
       const theirs = heard(missed)
       known = new Set(theirs.map(({ id }) => id))
@@ -134,12 +134,12 @@ export function createFollower({ principal, wish, timers, outlet, onClose }: Fol
       say([`id: ${positionOf(untilAt)}\n\n`])
       tell(meanwhile)
     },
-    beat(toldUntilAt) {
+    reportPresence(toldUntilAt) {
       if (closed) return
       if (stalled) return close()
       stalled = !outlet.ready()
       known = new Set()
-      say([toldUntilAt === null || held !== null ? ': beat\n\n' : `id: ${positionOf(toldUntilAt)}\n: beat\n\n`])
+      say([toldUntilAt === null || leased !== null ? ': beat\n\n' : `id: ${positionOf(toldUntilAt)}\n: beat\n\n`])
     },
   }
 }

@@ -5,7 +5,7 @@ import { eventOf, type LiveEvent } from './event.ts'
 /** A gap with more than this is not told piece by piece. */
 export const MAX_REPLAYED = 10_000
 /** Those who left within this time of each other share a read. */
-const ALIKE_MS = 10_000
+const SAME_MS = 10_000
 
 export interface Gap {
   readonly afterAt: number
@@ -38,9 +38,9 @@ export function createReplay(open: () => Promise<Reading>): (gap: Gap) => Promis
 
   const next = (): Waiting[] => {
     const [first] = waiting
-    const oldestAt = Math.min(...waiting.filter((each) => isAlike(each, first!)).map(({ afterAt }) => afterAt))
+    const oldestAt = Math.min(...waiting.filter((each) => isUniform(each, first!)).map(({ afterAt }) => afterAt))
     const isNow = (each: Waiting): boolean =>
-      each === first || (!first!.alone && isAlike(each, first!) && each.afterAt - oldestAt <= ALIKE_MS)
+      each === first || (!first!.alone && isUniform(each, first!) && each.afterAt - oldestAt <= SAME_MS)
     const group = waiting.filter(isNow)
     waiting = waiting.filter((each) => !isNow(each))
     return group
@@ -76,4 +76,4 @@ export function createReplay(open: () => Promise<Reading>): (gap: Gap) => Promis
     })
 }
 
-const isAlike = (a: Waiting, b: Waiting): boolean => a.workspace === b.workspace && a.alone === b.alone
+const isUniform = (a: Waiting, b: Waiting): boolean => a.workspace === b.workspace && a.alone === b.alone

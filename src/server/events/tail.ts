@@ -14,8 +14,8 @@ export interface Tail {
   stop(): Promise<void>
 }
 
-const LOOK_MS = 300
-const BEAT_MS = 15_000
+const POLL_MS = 300
+const PRESENCE_MS = 15_000
 /** What is committed may carry an instant this long ago, so that the last seconds are read twice. */
 const LATE_MS = 2000
 /** Now and then a longer stretch is read again: a transaction may have stood still. */
@@ -37,15 +37,15 @@ export function createTail({ core, ending }: Pick<Parts, 'core' | 'ending'>): Ta
   let position: number | null = null
   /** Before this, everything is left alone. */
   let fromAt = 0
-  /** Ends with the last who leaves: a look that was under way then is for nobody. */
-  let era = 0
+  /** Ends with the last who leaves: a look that was in flight then is for nobody. */
+  let period = 0
   let veryLateAt = 0
-  let beatAt = 0
+  let heartbeatAt = 0
   let starts: LiveEvent[] = []
   let begun: (() => void)[] = []
   let unhear = (): void => {}
 
-  const tellAll = (events: readonly LiveEvent[]): void => {
+  const notifyAll = (events: readonly LiveEvent[]): void => {
     if (events.length > 0) for (const follower of [...followers]) follower.offer(events)
   }
   const isNews = (entry: FeedEntry): boolean => {
@@ -60,27 +60,27 @@ export function createTail({ core, ending }: Pick<Parts, 'core' | 'ending'>): Ta
     return Math.max(fromAt, before - (isVeryLate ? VERY_LATE_MS : LATE_MS))
   }
   const forgetOld = (now: number): void => {
-    const keptMs = seen.size > MAX_SEEN ? 2 * LATE_MS : VERY_LATE_MS + 2 * LATE_MS
-    if (keptMs < VERY_LATE_MS) fromAt = Math.max(fromAt, now - LATE_MS)
-    for (const [id, at] of seen) if (at < now - keptMs) seen.delete(id)
+    const retentionMs = seen.size > MAX_SEEN ? 2 * LATE_MS : VERY_LATE_MS + 2 * LATE_MS
+    if (retentionMs < VERY_LATE_MS) fromAt = Math.max(fromAt, now - LATE_MS)
+    for (const [id, at] of seen) if (at < now - retentionMs) seen.delete(id)
   }
 
   const look = async (store: Store): Promise<void> => {
-    const own = era
+    const own = period
     const now = await store.now()
-    if (own !== era) return
+    if (own !== period) return
     const isFirst = position === null
     if (isFirst) fromAt = now - LATE_MS
     let afterAt = afterAtOf(position ?? now)
     const news: FeedEntry[] = []
     for (;;) {
       const page = await store.feed.between({ afterAt, untilAt: now }, { limit: PAGE })
-      if (own !== era) return
+      if (own !== period) return
       news.push(...page.filter(isNews))
       const last = page.at(-1)
       if (page.length < PAGE || !last) {
         // What was there before is only remembered: those who come back read for themselves what they missed.
-        if (!isFirst) tellAll(news.map(eventOf))
+        if (!isFirst) notifyAll(news.map(eventOf))
         break
       }
       // Entries of the same instant may stand on both pages; they are known by their ids.
@@ -110,19 +110,19 @@ export function createTail({ core, ending }: Pick<Parts, 'core' | 'ending'>): Ta
       },
     })
   const looking = whileFollowed(async () => {
-    tellAll(starts.splice(0))
+    notifyAll(starts.splice(0))
     await look(await core.store())
-    return LOOK_MS
+    return POLL_MS
   })
   const loops = [
     looking,
     // On its own, since it must go on while the database is away.
     whileFollowed(async () => {
-      const restMs = beatAt - core.clock.elapsed()
-      if (restMs > 0) return restMs
-      beatAt = core.clock.elapsed() + BEAT_MS
-      for (const follower of [...followers]) follower.beat(position)
-      return BEAT_MS
+      const backoffMs = heartbeatAt - core.clock.elapsed()
+      if (backoffMs > 0) return backoffMs
+      heartbeatAt = core.clock.elapsed() + PRESENCE_MS
+      for (const follower of [...followers]) follower.reportPresence(position)
+      return PRESENCE_MS
     }),
   ]
 
@@ -144,7 +144,7 @@ export function createTail({ core, ending }: Pick<Parts, 'core' | 'ending'>): Ta
       if (ending.aborted) return follower.close()
       if (followers.size === 0) {
         hearStarts()
-        beatAt = core.clock.elapsed() + BEAT_MS
+        heartbeatAt = core.clock.elapsed() + PRESENCE_MS
       }
       followers.add(follower)
       // Whatever is committed from here on is told by a look, or found by the read below.
@@ -166,7 +166,7 @@ export function createTail({ core, ending }: Pick<Parts, 'core' | 'ending'>): Ta
     leave(follower) {
       if (!followers.delete(follower) || followers.size > 0) return
       unhear()
-      era++
+      period++
       position = null
       starts = []
       begun = []

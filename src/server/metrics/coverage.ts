@@ -5,7 +5,7 @@ import { auditSchedule } from '../../scheduler/audit-schedule.ts'
 import type { Store } from '../../store/contract/store.ts'
 
 /** Schedules per look, and how many make up the answer. */
-const LOOKED_AT = 5
+const SCANNED = 5
 const REMEMBERED = 200
 const SPAN_MS = 900_000
 /** What is due is planned well within it, unless planning stands still. */
@@ -18,7 +18,7 @@ export interface Sample {
 
 export interface Coverage {
   /** Accounted / expected, of what was looked at last; null before anything was expected. */
-  look(store: Store, now: number): Promise<number | null>
+  poll(store: Store, now: number): Promise<number | null>
 }
 
 export function createCoverage(retention: { readonly historyMs: number; readonly journalMs: number }): Coverage {
@@ -29,10 +29,10 @@ export function createCoverage(retention: { readonly historyMs: number; readonly
   const spanMs = Math.min(SPAN_MS, retention.historyMs / 2, retention.journalMs / 2)
 
   return {
-    async look(store, now) {
-      const page = await store.schedules.list({ limit: LOOKED_AT, ...(after ? { after } : {}) })
+    async poll(store, now) {
+      const page = await store.schedules.list({ limit: SCANNED, ...(after ? { after } : {}) })
       const last = page.at(-1)
-      after = page.length < LOOKED_AT || !last ? undefined : { workspace: last.workspace, key: last.key }
+      after = page.length < SCANNED || !last ? undefined : { workspace: last.workspace, key: last.key }
       const untilAt = now - MARGIN_MS
       const span = { afterAt: untilAt - spanMs, untilAt, forgottenAt: now - retention.journalMs }
       for (const schedule of page) {

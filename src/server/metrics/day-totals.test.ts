@@ -32,7 +32,7 @@ describe('the totals of a day', () => {
     const totals = createDayTotals()
     const seen: number[][] = []
     for (const after of at) {
-      const { succeeded, failed, missed, doubled } = await totals.look(read, DAY + after)
+      const { succeeded, failed, missed, doubled } = await totals.poll(read, DAY + after)
       seen.push([succeeded, failed, missed, doubled])
     }
     const [yesterday, first, both] = [
@@ -47,14 +47,14 @@ describe('the totals of a day', () => {
     const old = createDayTotals()
     for (const after of at.slice(1, 6)) {
       const now = DAY + after
-      expect(await createDayTotals().look(read, now)).toEqual(await old.look(read, now))
+      expect(await createDayTotals().poll(read, now)).toEqual(await old.poll(read, now))
     }
   })
 
   it('ask the store once for each stretch', async () => {
     const store = storeOf([])
     const totals = createDayTotals()
-    for (const after of [1, 2, 4, 6, 8, 10, 11]) await totals.look(store.read, DAY + after * MINUTE)
+    for (const after of [1, 2, 4, 6, 8, 10, 11]) await totals.poll(store.read, DAY + after * MINUTE)
     expect(store.asked).toEqual([
       [DAY - DAY_MS, DAY],
       [DAY, DAY + STRETCH],
@@ -64,8 +64,8 @@ describe('the totals of a day', () => {
 
   it('never fall within a day, though a sum came out smaller', async () => {
     const totals = createDayTotals()
-    await totals.look(storeOf([stats(DAY, { failed: 3 })]).read, DAY + STRETCH + MINUTE)
-    const { failed } = await totals.look(storeOf([stats(DAY, { failed: 2 })]).read, DAY + 2 * STRETCH + MINUTE)
+    await totals.poll(storeOf([stats(DAY, { failed: 3 })]).read, DAY + STRETCH + MINUTE)
+    const { failed } = await totals.poll(storeOf([stats(DAY, { failed: 2 })]).read, DAY + 2 * STRETCH + MINUTE)
     expect(failed).toBe(3)
   })
 })

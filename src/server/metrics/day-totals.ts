@@ -13,13 +13,13 @@ export type DayTotals = Pick<
 
 export interface DayTotalsReader {
   /** Reads the store once per stretch. */
-  look(read: StatsStore['read'], now: number): Promise<DayTotals>
+  poll(read: StatsStore['read'], now: number): Promise<DayTotals>
 }
 
 export function createDayTotals(): DayTotalsReader {
   let last: { readonly dayAt: number; readonly closedAt: number; readonly totals: DayTotals } | null = null
   return {
-    async look(read, now) {
+    async poll(read, now) {
       const closedAt = Math.floor((now - SETTLING_MS) / STATS_BUCKET_MS) * STATS_BUCKET_MS
       if (last?.closedAt === closedAt) return last.totals
       // The last stretch of a day belongs to it: what begins at midnight is the next.

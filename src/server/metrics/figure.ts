@@ -1,25 +1,25 @@
-/** Puts one named figure of one kind into a registry, read anew at each scrape; which figures there are is decided by others. */
+/** Puts one named figure of one kind into a registry, read again at each scrape; which figures there are is decided by others. */
 import { Counter, Gauge, type Registry } from 'prom-client'
 
 /** A value with its labels. */
 export type Sample = readonly [labels: Readonly<Record<string, string>>, value: number]
 
-export interface Figure<Look> {
+export interface Figure<Poll> {
   readonly name: string
   readonly help: string
   readonly kind: 'gauge' | 'counter'
   /** The names of the labels, where there are any. */
   readonly labels?: readonly string[]
   /** Null, or no sample, for what is not known, which is then left out. */
-  readonly read: (look: Look) => number | null | Iterable<Sample>
+  readonly read: (poll: Poll) => number | null | Iterable<Sample>
 }
 
-export function registerFigure<Look>(registry: Registry, figure: Figure<Look>, look: () => Look | Promise<Look>): void {
+export function registerFigure<Poll>(registry: Registry, figure: Figure<Poll>, poll: () => Poll | Promise<Poll>): void {
   const { name, help, kind, labels = [], read } = figure
   const spec = { name, help, labelNames: [...labels], registers: [registry] }
   const metric = kind === 'gauge' ? new Gauge({ ...spec, collect }) : new Counter({ ...spec, collect })
   async function collect(): Promise<void> {
-    const value = read(await look())
+    const value = read(await poll())
     metric.reset()
     // Without labels a metric is 0 after a reset, which would say what is not known.
     if (value === null) metric.remove()

@@ -10,7 +10,7 @@ import type { Clock } from '../../time/clock.ts'
 import { shownQueues } from '../shown-queues.ts'
 import type { Coverage } from './coverage.ts'
 import type { DayTotals, DayTotalsReader } from './day-totals.ts'
-import { lookAtStore, type StoreLook, storeAway } from './store-look.ts'
+import { pollStore, type StorePoll, storeAway } from './store-poll.ts'
 
 export type QueueState = Pick<QueueRow, 'name' | 'ready' | 'oldestDueAt' | 'pause'>
 
@@ -27,7 +27,7 @@ export interface AuditHead {
 }
 
 /** Null for what could not be learned. */
-export interface Fleet extends StoreLook {
+export interface Fleet extends StorePoll {
   readonly lagMs: number | null
   readonly queues: QueueStates | null
   readonly workers: number | null
@@ -69,9 +69,9 @@ const MAX_OF_ONE = 20
 const MOST_ORPHANS = 200
 
 /** One question after another: a scrape takes one connection of the pool, and leaves the others to those who work. */
-export async function lookAtFleet(store: Store, options: FleetOptions): Promise<Fleet> {
+export async function pollFleet(store: Store, options: FleetOptions): Promise<Fleet> {
   const { clock, coverage, dayTotals } = options
-  const seen = await lookAtStore(store, clock)
+  const seen = await pollStore(store, clock)
   const { now } = seen
   return {
     ...seen,
@@ -82,15 +82,15 @@ export async function lookAtFleet(store: Store, options: FleetOptions): Promise<
     orphaned: await known(() => store.claims.expired(MOST_ORPHANS).then((runs) => runs.length)),
     sizes: await known(() => store.stats.sizes()),
     health: await known(() => store.upkeep.health()),
-    coverage: await known(() => coverage.look(store, now)),
-    today: await known(() => dayTotals.look(store.stats.read, now)),
+    coverage: await known(() => coverage.poll(store, now)),
+    today: await known(() => dayTotals.poll(store.stats.read, now)),
     audit: await known(() => auditHeadOf(store)),
   }
 }
 
-async function known<T>(look: () => Promise<T>): Promise<T | null> {
+async function known<T>(poll: () => Promise<T>): Promise<T | null> {
   try {
-    return await look()
+    return await poll()
   } catch {
     return null
   }

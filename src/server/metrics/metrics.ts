@@ -4,10 +4,10 @@ import type { Core } from '../../scheduler/core.ts'
 import { createCoverage } from './coverage.ts'
 import { createDayTotals } from './day-totals.ts'
 import { registerFigure } from './figure.ts'
-import { fleetAway, lookAtFleet } from './fleet.ts'
+import { fleetAway, pollFleet } from './fleet.ts'
 import { FLEET_FIGURES } from './fleet-figures.ts'
 import { registerProcess } from './process-figures.ts'
-import { createLook, lookAtStore, storeAway } from './store-look.ts'
+import { createPoll, pollStore, storeAway } from './store-poll.ts'
 
 export interface Metrics {
   readonly contentType: string
@@ -18,7 +18,7 @@ export interface Metrics {
 export function processMetrics(core: Core): Metrics {
   const registry = new Registry()
   const { clock } = core
-  registerProcess(registry, core, createLook(core, { look: (store) => lookAtStore(store, clock), away: storeAway }))
+  registerProcess(registry, core, createPoll(core, { poll: (store) => pollStore(store, clock), away: storeAway }))
   return metricsOf(registry)
 }
 
@@ -32,9 +32,9 @@ export function fleetMetrics(core: Core): Metrics {
     dayTotals: createDayTotals(),
     queues: Object.keys(settings.queues),
   }
-  const look = createLook(core, { look: (store) => lookAtFleet(store, options), away: fleetAway })
-  registerProcess(registry, core, look)
-  for (const figure of FLEET_FIGURES) registerFigure(registry, figure, look)
+  const poll = createPoll(core, { poll: (store) => pollFleet(store, options), away: fleetAway })
+  registerProcess(registry, core, poll)
+  for (const figure of FLEET_FIGURES) registerFigure(registry, figure, poll)
   return metricsOf(registry)
 }
 

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
-import type { Fact } from '../../observe/fact.ts'
+import type { EngineEvent } from '../../observe/engine-event.ts'
 import type { Run } from '../../run/run.ts'
 import { createCounters } from '../../scheduler/counters.ts'
 import { registerCounters } from './process-figures.ts'
@@ -16,7 +16,15 @@ const runOf = (change: Partial<Run> = {}): Run => ({
     trigger: 'schedule',
     priority: 5,
   },
-  ...{ schedule: null, scheduledAt: null, slotStartAt: null, dueAt: 1000, lane: null, overlap: 'allow', gate: 'open' },
+  ...{
+    schedule: null,
+    scheduledAt: null,
+    slotStartAt: null,
+    dueAt: 1000,
+    group: null,
+    overlap: 'allow',
+    readiness: 'ready',
+  },
   ...{
     createdAt: 0,
     payload: { secret: 'marker-payload' },
@@ -32,7 +40,7 @@ const runOf = (change: Partial<Run> = {}): Run => ({
 })
 const error = { name: 'Error', message: 'marker-message' }
 
-async function textAfter(...facts: Fact[]): Promise<string> {
+async function textAfter(...facts: EngineEvent[]): Promise<string> {
   const registry = new Registry()
   const counters = createCounters({ jobs: ['mail'], queues: ['default'] })
   registerCounters(registry, counters)
@@ -41,7 +49,7 @@ async function textAfter(...facts: Fact[]): Promise<string> {
 }
 
 /** The lines that the facts leave behind, without those that are 0. */
-async function linesAfter(...facts: Fact[]): Promise<string[]> {
+async function linesAfter(...facts: EngineEvent[]): Promise<string[]> {
   return (await textAfter(...facts)).split('\n').filter((line) => line !== '' && !/^#| 0$/.test(line))
 }
 
@@ -61,7 +69,7 @@ describe('the counters', () => {
     const run = runOf({ policy: { retry, timeoutMs: 2000 } })
     const lines = await linesAfter(
       { kind: 'run.started', run, at: 1300 },
-      { kind: 'run.again', run, reason: 'retry', delayMs: 0, error, durationMs: 400 },
+      { kind: 'run.retry', run, reason: 'retry', delayMs: 0, error, durationMs: 400 },
       { kind: 'run.started', run, at: 900 },
       { kind: 'run.succeeded', run, result: null, durationMs: 1900 },
     )
@@ -80,7 +88,7 @@ describe('the counters', () => {
       expect(lines).toContain(line)
   })
 
-  it.each<[string, Fact, string]>([
+  it.each<[string, EngineEvent, string]>([
     [
       'a failed run',
       { kind: 'run.failed', run: runOf(), error, durationMs: 1 },
@@ -104,7 +112,7 @@ describe('the counters', () => {
   it('count a thousand names as two hundred and the rest', async () => {
     const facts = Array.from(
       { length: 1000 },
-      (_, i): Fact => ({ kind: 'run.cancelled', run: runOf({ job: `j${i}` }) }),
+      (_, i): EngineEvent => ({ kind: 'run.cancelled', run: runOf({ job: `j${i}` }) }),
     )
     const lines = await linesAfter(...facts)
     const cancelled = lines.filter((line) => line.startsWith('everytick_runs_total'))

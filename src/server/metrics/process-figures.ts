@@ -8,7 +8,7 @@ import { ownVersion } from '../version.ts'
 import { createEventLoopDelay, type EventLoopDelay } from './event-loop.ts'
 import { type Figure, registerFigure, type Sample } from './figure.ts'
 import { registerHistogram } from './histograms.ts'
-import type { StoreLook } from './store-look.ts'
+import type { StorePoll } from './store-poll.ts'
 
 const OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const
 
@@ -77,7 +77,7 @@ const UP: Figure<boolean> = {
   read: (isUp) => (isUp ? 1 : 0),
 }
 
-const STATE: readonly Figure<StoreLook>[] = [
+const STATE: readonly Figure<StorePoll>[] = [
   {
     name: 'everytick_clock_skew_seconds',
     help: 'How far the clock of this machine is ahead of the clock of the database.',
@@ -171,11 +171,11 @@ export function registerCounters(registry: Registry, counters: Counters): void {
 export function registerProcess(
   registry: Registry,
   core: Pick<Core, 'counters' | 'slots' | 'clock' | 'isStoreFailing'>,
-  look: () => Promise<StoreLook>,
+  poll: () => Promise<StorePoll>,
 ): void {
   registerCounters(registry, core.counters)
-  registerFigure(registry, UP, async () => (await look()).up && !core.isStoreFailing())
-  for (const figure of STATE) registerFigure(registry, figure, look)
+  registerFigure(registry, UP, async () => (await poll()).up && !core.isStoreFailing())
+  for (const figure of STATE) registerFigure(registry, figure, poll)
   for (const figure of SLOTS) registerFigure(registry, figure, () => core.slots())
   const delay = createEventLoopDelay(core.clock)
   registerFigure(registry, LOOP, () => delay)

@@ -29,7 +29,7 @@ export interface Progress {
 
 const MAX_ERRORS = 20
 /** For how long one that is over can be looked at. */
-const KEPT_MS = 90 * 86_400_000
+const RETENTION_MS = 90 * 86_400_000
 
 export const stateOf = (document: Document): BulkState => document.data as unknown as BulkState
 
@@ -52,7 +52,7 @@ export const nextOf = (
   data: BulkState,
 ): PutDocument => ({
   ...{ kind: 'operation', id, workspace, state, from: version, data: data as unknown as Json },
-  ...(state === 'running' ? {} : { forMs: KEPT_MS }),
+  ...(state === 'running' ? {} : { forMs: RETENTION_MS }),
 })
 
 export const bulkBody = (document: Document): Readonly<Record<string, unknown>> => {

@@ -2,14 +2,14 @@
 import type { Document } from '../../store/contract/documents.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { actingBound } from '../../workspace/acting.ts'
-import type { Duty } from '../duties.ts'
+import type { BackgroundTask } from '../background-tasks.ts'
 import type { Parts } from '../parts.ts'
 import { advanced, nextOf, type Progress, stateOf } from './bulk.ts'
 import { step } from './step.ts'
 
-const REST_MS = 1000
+const BACKOFF_MS = 1000
 
-export function operating({ app, ending }: Pick<Parts, 'app' | 'ending'>): Duty {
+export function operating({ app, ending }: Pick<Parts, 'app' | 'ending'>): BackgroundTask {
   /** Whose turn it was: a long one does not hold up a short one, nor one that fails the others. */
   let last: string | undefined
 
@@ -24,7 +24,7 @@ export function operating({ app, ending }: Pick<Parts, 'app' | 'ending'>): Duty 
     async pass(store) {
       const document = await next(store)
       last = document?.id
-      if (!document) return REST_MS
+      if (!document) return BACKOFF_MS
       await carryOn(app, store, { document, ending })
       return 0
     },

@@ -90,7 +90,7 @@ async function stepRuns(place: Place, state: BulkState, states: readonly Run['st
     if (state.work.action === 'runs.cancel') return Promise.all(some.map(cancel))
     // One that was tried again and failed again is left, or it might go on for ever.
     const meant = some.filter(({ finishedAt }) => finishedAt !== null && finishedAt <= askedAt)
-    return redriven(
+    return retried(
       place,
       meant.map(({ id }) => id),
       state.by,
@@ -102,9 +102,9 @@ async function stepRuns(place: Place, state: BulkState, states: readonly Run['st
 }
 
 /** What a quota refuses is told of each. */
-async function redriven({ app }: Place, ids: readonly string[], by: string): Promise<readonly Answered[]> {
+async function retried({ app }: Place, ids: readonly string[], by: string): Promise<readonly Answered[]> {
   try {
-    return ids.length === 0 ? [] : await app.runs.redrive(ids, { by })
+    return ids.length === 0 ? [] : await app.runs.retry(ids, { by })
   } catch (error) {
     if (!(error instanceof EverytickError) || error.quota === undefined) throw error
     const { message } = error

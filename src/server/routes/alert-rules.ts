@@ -1,20 +1,20 @@
-/** Carries out what is asked of alert rules over HTTP; what a rule may say is read in `observe/read-alert-rule.ts`. */
+/** Executes what is asked of alert rules over HTTP; what a rule may say is read in `observe/read-alert-rule.ts`. */
 import { type AlertRule, kindOfDefault } from '../../observe/alert-rule.ts'
 import { readRule, writtenRule } from '../../observe/read-alert-rule.ts'
 import { refused } from '../../options.ts'
 import type { DocumentStore } from '../../store/contract/documents.ts'
-import { checkRoom } from '../alerting/room.ts'
+import { checkCap } from '../alerting/check-cap.ts'
 import { allRules, oneRule, ruleData, storedRules } from '../alerting/rules.ts'
 import * as contract from '../contract/alert-rules.ts'
+import { createOnce } from '../create-once.ts'
 import { defined } from '../defined.ts'
 import { refuseOtherTag, tagOf } from '../if-match.ts'
-import { madeOnce } from '../made-once.ts'
 import type { Parts } from '../parts.ts'
 import { home, type Principal, sees } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
-import { type Asked, ok, type Route, route } from '../route.ts'
+import { ok, type ParsedRequest, type Route, route } from '../route.ts'
 
-type Fields = Asked<typeof contract.putAlertRule>['body']
+type Fields = ParsedRequest<typeof contract.putAlertRule>['body']
 
 const ruleBody = (rule: AlertRule, stored: boolean): Readonly<Record<string, unknown>> => ({
   id: rule.id,
@@ -50,7 +50,7 @@ export function alertRuleRoutes({ core }: Pick<Parts, 'core'>): readonly Route[]
   const write = async (rule: AlertRule, from: number): Promise<void> => {
     const store = await documents()
     const { id, workspace } = rule
-    if (from === 0 && kindOfDefault(id) === undefined) await checkRoom(store, 'rules', workspace)
+    if (from === 0 && kindOfDefault(id) === undefined) await checkCap(store, 'rules', workspace)
     const written = await store.put({ kind: 'alert_rule', id, workspace, state: '', data: ruleData(rule), from })
     if (!written) throw new Refusal('PRECONDITION_FAILED', 'the rule was changed meanwhile', { hint: 'read it again' })
   }
@@ -75,7 +75,7 @@ export function alertRuleRoutes({ core }: Pick<Parts, 'core'>): readonly Route[]
     route(contract.createAlertRule, async ({ body, principal, base, newId, interrupted }) => {
       const rule = read({ id: newId, workspace: placeOf(principal, body.workspace) }, body)
       await checkChannels(principal, rule)
-      await madeOnce(
+      await createOnce(
         { interrupted },
         () =>
           core.quotas.within(

@@ -1,4 +1,4 @@
-/** Carries out what is asked of alerts over HTTP; how an alert may be moved is decided in `observe/alert.ts`. */
+/** Executes what is asked of alerts over HTTP; how an alert may be moved is decided in `observe/alert.ts`. */
 import { type Alert, acknowledged, muted, resolved, unmuted } from '../../observe/alert.ts'
 import { readDuration, readInstantOption, refused } from '../../options.ts'
 import { alertOf, moveAlert } from '../alerting/alerts.ts'

@@ -1,12 +1,12 @@
 /** Shows the audit log and checks its chain; what is written to it is decided by `dispatch.ts`. */
 import { brokenAt, isHashOf, NO_HASH } from '../../observe/audit-chain.ts'
 import type { AuditEntry } from '../../store/contract/audit-log.ts'
-import { inSteps, nextTurn } from '../../time/in-steps.ts'
+import { inSteps, yieldToEventLoop } from '../../time/in-steps.ts'
 import type { Steps } from '../../time/steps.ts'
 import * as contract from '../contract/audit.ts'
 import { DEFAULT_LIMIT, PAGE_BYTES } from '../contract/vocabulary.ts'
 import { fromCursor, toCursor } from '../cursor.ts'
-import { mapInTurns } from '../in-turns.ts'
+import { mapInSlices } from '../in-slices.ts'
 import type { Parts } from '../parts.ts'
 import { visible } from '../principal.ts'
 import { ok, type Route, route } from '../route.ts'
@@ -32,7 +32,7 @@ export function auditRoutes(parts: Parts): readonly Route[] {
       })
       const last = entries.at(-1)
       const next = hasMore && last ? toCursor({ seq: last.seq }) : null
-      const data = await mapInTurns(entries, (entry) => shown.audited(entry, { principal, include }))
+      const data = await mapInSlices(entries, (entry) => shown.audited(entry, { principal, include }))
       return ok({ data, page: { next, hasMore } })
     }),
     route(contract.getAuditHead, async () => {
@@ -49,7 +49,7 @@ export function auditRoutes(parts: Parts): readonly Route[] {
       let [entries, hash] = [0, NO_HASH]
       let expectedAt = expect !== undefined && isHashOf({ hash }, expect) ? 0 : null
       for (;;) {
-        await nextTurn()
+        await yieldToEventLoop()
         const page = await auditLog.walk({ afterSeq: entries, limit: PAGE, maxBytes: WALK_BYTES })
         const broken = await inSteps(findingBreak(page, hash))
         // What stands behind a break proves nothing.

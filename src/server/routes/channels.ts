@@ -1,4 +1,4 @@
-/** Carries out what is asked of channels over HTTP; secrets are kept with the channel and shown to nobody, the audit log included. */
+/** Executes what is asked of channels over HTTP; secrets are kept with the channel and shown to nobody, the audit log included. */
 import { readName, refused } from '../../options.ts'
 import type { Document, DocumentStore } from '../../store/contract/documents.ts'
 import {
@@ -11,15 +11,15 @@ import {
   shownConfig,
   type Voice,
 } from '../alerting/channel.ts'
+import { checkCap } from '../alerting/check-cap.ts'
 import type { Message } from '../alerting/message.ts'
-import { checkRoom } from '../alerting/room.ts'
 import { allRules } from '../alerting/rules.ts'
 import * as contract from '../contract/channels.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
+import { createOnce } from '../create-once.ts'
 import { defined } from '../defined.ts'
 import { refuseOtherTag, tagOf } from '../if-match.ts'
 import { listPage } from '../list-page.ts'
-import { madeOnce } from '../made-once.ts'
 import type { Parts } from '../parts.ts'
 import { type Principal, sees, visible } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
@@ -54,7 +54,7 @@ export function channelRoutes({ core, settings }: Pick<Parts, 'core' | 'settings
       throw refused('the log is everybody’s, and no channel of a workspace', 'leave out workspace')
     const document = { kind: 'channel', id, workspace, state: '', data: dataOf(channel), from } as const
     const store = await documents()
-    if (from === 0) await checkRoom(store, 'channels', workspace)
+    if (from === 0) await checkCap(store, 'channels', workspace)
     const written = await store.put(document)
     if (written) return written
     throw new Refusal('PRECONDITION_FAILED', 'the channel was changed meanwhile', { hint: 'read it again' })
@@ -84,7 +84,7 @@ export function channelRoutes({ core, settings }: Pick<Parts, 'core' | 'settings
         enabled: body.enabled ?? true,
         config: readConfig(defined(body.config)),
       }
-      const written = await madeOnce(
+      const written = await createOnce(
         { interrupted },
         () =>
           core.quotas.within(

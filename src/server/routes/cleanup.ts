@@ -1,4 +1,4 @@
-/** Carries out retention on demand: some steps in each request, so that none takes long. */
+/** Executes retention on demand: some steps in each request, so that none takes long. */
 import * as contract from '../contract/cleanup.ts'
 import { defined } from '../defined.ts'
 import type { Parts } from '../parts.ts'

@@ -1,4 +1,4 @@
-/** Carries out what is asked of queues, workers, jobs and locks over HTTP. */
+/** Executes what is asked of queues, workers, jobs and locks over HTTP. */
 import { isAlive } from '../../store/contract/workers.ts'
 import * as contract from '../contract/fleet.ts'
 import { defined } from '../defined.ts'

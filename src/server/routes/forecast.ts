@@ -1,7 +1,7 @@
 /** Answers what is to come from classes of schedules, each answer computed at most once a minute; the counting is `observe/`. */
 import { findingClockChanges } from '../../observe/clock-changes.ts'
 import { type ForecastOptions, forecasting } from '../../observe/forecast.ts'
-import { findingHerds, type Herd } from '../../observe/herds.ts'
+import { findingSpikes, type Spike } from '../../observe/spikes.ts'
 import type { TimingClass } from '../../observe/timing-class.ts'
 import { readDuration, readInstantOption, refused } from '../../options.ts'
 import { DAY_MS } from '../../schedule/calendar.ts'
@@ -22,12 +22,12 @@ const MAX_BUCKETS = 2016
 const MAX_SPAN_MS = 62 * DAY_MS
 const YEAR_MS = 365 * DAY_MS
 /** Fewer fires in one second are nothing to speak of. */
-const MIN_HERD = 100
+const MIN_SPIKE = 100
 /** Jobs whose own mean is looked up; the others take as long as all do on average. */
 const MAX_JOBS = 50
 const TOP = 3
 
-interface Asked {
+interface ParsedRequest {
   readonly workspace?: string
 }
 
@@ -41,7 +41,7 @@ export function forecastRoutes({ core, settings }: Parts): readonly Route[] {
     return (await known.get(workspace ?? '', () => schedules.classes(workspace), owner)).value
   }
   // So that the first who asks waits for the counting only.
-  if (settings.duties) classesOf().catch(() => {})
+  if (settings.backgroundTasks) classesOf().catch(() => {})
 
   /** Begins at a whole bucket where nobody said when, so that an answer can be kept. */
   const spanOf = (
@@ -91,17 +91,17 @@ export function forecastRoutes({ core, settings }: Parts): readonly Route[] {
         })),
       })
     }),
-    route(contract.readHerds, async ({ query, principal }) => {
+    route(contract.readSpikes, async ({ query, principal }) => {
       const asked = visible(principal, query.workspace)
       const owner = ownerOf(principal)
       const store = await core.store()
-      const name = JSON.stringify(['herds', asked.workspace ?? null])
+      const name = JSON.stringify(['spikes', asked.workspace ?? null])
       const { asOf, value } = await cache.get(
         name,
-        async () => herdsOf(store, clock, { ...asked, classes: await classesOf(asked.workspace, owner) }),
+        async () => spikesOf(store, clock, { ...asked, classes: await classesOf(asked.workspace, owner) }),
         owner,
       )
-      const data = value.herds.map((herd) => ({ ...herd, at: new Date(herd.at) }))
+      const data = value.spikes.map((spike) => ({ ...spike, at: new Date(spike.at) }))
       return ok({ ...madeOf(asOf, value.fromAt, value.fromAt + DAY_MS), data })
     }),
     route(contract.readClockChanges, async ({ query, principal }) => {
@@ -127,17 +127,17 @@ export function forecastRoutes({ core, settings }: Parts): readonly Route[] {
 }
 
 /** Of the next day, by what is stored now. */
-export async function herdsOf(
+export async function spikesOf(
   store: Store,
   clock: Clock,
-  asked: Asked & { readonly classes?: readonly TimingClass[] },
-): Promise<{ readonly fromAt: number; readonly herds: readonly Herd[] }> {
+  asked: ParsedRequest & { readonly classes?: readonly TimingClass[] },
+): Promise<{ readonly fromAt: number; readonly spikes: readonly Spike[] }> {
   const fromAt = Math.floor((await store.now()) / 1000) * 1000
   const classes = asked.classes ?? (await store.schedules.classes(asked.workspace))
   const means = await meansOf(store, classes, asked)
   const capacity = (await slotsOf(store, asked)) ?? 0
-  const options = { ...means, fromAt, toAt: fromAt + DAY_MS, capacity, minFires: MIN_HERD }
-  return { fromAt, herds: await inSteps(findingHerds(classes, options), clock) }
+  const options = { ...means, fromAt, toAt: fromAt + DAY_MS, capacity, minFires: MIN_SPIKE }
+  return { fromAt, spikes: await inSteps(findingSpikes(classes, options), clock) }
 }
 
 /** Whose place a computation takes, and whose answers make room for the next. */
@@ -148,7 +148,7 @@ const madeOf = (asOf: number, fromAt: number, toAt: number) => ({
 })
 
 /** How many runs the live workers work on at once; the fleet's matter, and so null for one workspace. */
-async function slotsOf(store: Store, { workspace }: Asked): Promise<number | null> {
+async function slotsOf(store: Store, { workspace }: ParsedRequest): Promise<number | null> {
   if (workspace !== undefined) return null
   const [workers, now] = await Promise.all([store.workers.list(), store.now()])
   return workers
@@ -160,18 +160,19 @@ async function slotsOf(store: Store, { workspace }: Asked): Promise<number | nul
 async function meansOf(
   store: Store,
   classes: readonly TimingClass[],
-  { workspace }: Asked,
-): Promise<Pick<ForecastOptions, 'meanMs' | 'usualMs'>> {
+  { workspace }: ParsedRequest,
+): Promise<Pick<ForecastOptions, 'meanMs' | 'typicalMs'>> {
   const now = await store.now()
   const span = { fromAt: now - DAY_MS, toAt: now }
-  const usualMs = meanOf(await store.stats.read(workspace === undefined ? 'all' : `workspace:${workspace}`, span)) ?? 0
+  const typicalMs =
+    meanOf(await store.stats.read(workspace === undefined ? 'all' : `workspace:${workspace}`, span)) ?? 0
   const meanMs = new Map<string, number>()
-  if (workspace !== undefined) return { meanMs, usualMs }
+  if (workspace !== undefined) return { meanMs, typicalMs }
   for (const job of largestJobs(classes)) {
     const mean = meanOf(await store.stats.read(`job:${job}`, span))
     if (mean !== null) meanMs.set(job, mean)
   }
-  return { meanMs, usualMs }
+  return { meanMs, typicalMs }
 }
 
 function meanOf(stats: readonly Stats[]): number | null {

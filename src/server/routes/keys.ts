@@ -1,10 +1,10 @@
-/** Carries out what is asked of API keys over HTTP; how they are kept and checked is `keys.ts` of the server. */
+/** Executes what is asked of API keys over HTTP; how they are kept and checked is `keys.ts` of the server. */
 import { readDuration } from '../../options.ts'
 import * as contract from '../contract/keys.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
+import { createOnce } from '../create-once.ts'
 import type { Key } from '../keys.ts'
 import { listPage } from '../list-page.ts'
-import { madeOnce } from '../made-once.ts'
 import type { Parts } from '../parts.ts'
 import { notFound, Refusal } from '../problem.ts'
 import { ok, type Route, route } from '../route.ts'
@@ -61,7 +61,7 @@ export function keyRoutes({ core, keys }: Parts): readonly Route[] {
     route(contract.createKey, async ({ body, principal, base, newId, interrupted }) => {
       const { name, scope, workspace = null, expiresIn } = body
       const wanted = { name, scope, workspace, by: principal.name, forMs: lifeOf(expiresIn) }
-      const made = await madeOnce<MadeKey>(
+      const made = await createOnce<MadeKey>(
         { interrupted },
         () => keys.create(wanted, newId),
         () => madeBefore(newId),

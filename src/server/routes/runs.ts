@@ -1,4 +1,4 @@
-/** Carries out what is asked of runs over HTTP, by the scheduler's own verbs; whose run it is decides first. */
+/** Executes what is asked of runs over HTTP, by the scheduler's own verbs; whose run it is decides first. */
 import { EverytickError } from '../../errors.ts'
 import type { Run } from '../../run/run.ts'
 import type { RunState } from '../../run/state.ts'
@@ -16,7 +16,7 @@ import { fromCursor, isEntryPosition, toCursor } from '../cursor.ts'
 import { defined } from '../defined.ts'
 import type { IdRange } from '../id-range.ts'
 import { idempotencyId, outcomeUnknown } from '../idempotency.ts'
-import { mapInTurns } from '../in-turns.ts'
+import { mapInSlices } from '../in-slices.ts'
 import { jobWarnings } from '../job-warning.ts'
 import type { Parts } from '../parts.ts'
 import { callerOf, home, type Principal, sees, visible } from '../principal.ts'
@@ -49,7 +49,7 @@ export function runRoutes(parts: Parts): readonly Route[] {
     const store = await core.store()
     const asked = { filter, range, states: status, limit, cursor, include, now: await store.now() }
     const { items, next } = await historyPage(store.history, asked)
-    const data = await mapInTurns(items, (item) =>
+    const data = await mapInSlices(items, (item) =>
       'a' in item ? shown.run(runView(item.a), { principal, include }) : shownNonRun(item.b),
     )
     return ok({ data, page: { next: next && toCursor(next), hasMore: next !== null } })
@@ -67,7 +67,7 @@ export function runRoutes(parts: Parts): readonly Route[] {
 
   const wasRetried = async (runId: string, sinceAt: number): Promise<boolean> => {
     const entries = await (await core.store()).history.journalKinds(runId)
-    return entries.some(({ kind, at }) => kind === 'redriven' && at >= sinceAt)
+    return entries.some(({ kind, at }) => kind === 'retried' && at >= sinceAt)
   }
 
   return [
@@ -118,7 +118,7 @@ export function runRoutes(parts: Parts): readonly Route[] {
       // The last attempt is on the last page, unless an entry of any page has told how it ended.
       const isTold = from?.told === run.fence || endsAttempt(run, entries)
       const attempts = next !== null || isTold ? entries : attemptsOf(run, entries)
-      const data = await mapInTurns(attempts, (entry) =>
+      const data = await mapInSlices(attempts, (entry) =>
         shown.entry({ ...entry, at: new Date(entry.at) }, { principal, include }),
       )
       const cursor = next === null ? null : toCursor({ entry: next, told: isTold ? run.fence : 0 })

@@ -1,4 +1,4 @@
-/** Carries out what is asked of schedules over HTTP, by the scheduler's own verbs; whose schedule it is decides first. */
+/** Executes what is asked of schedules over HTTP, by the scheduler's own verbs; whose schedule it is decides first. */
 import { didYouMean } from '../../did-you-mean.ts'
 import { readInstantOption, refused } from '../../options.ts'
 import { jitterMs } from '../../schedule/jitter.ts'
@@ -16,17 +16,17 @@ import type { ScheduleFilter } from '../../store/contract/schedules.ts'
 import { inSteps } from '../../time/in-steps.ts'
 import * as contract from '../contract/schedules.ts'
 import { DEFAULT_LIMIT, PAGE_BYTES } from '../contract/vocabulary.ts'
+import { createOnce } from '../create-once.ts'
 import { fromCursor, isEntryPosition, toCursor } from '../cursor.ts'
 import { defined } from '../defined.ts'
 import { idempotencyId } from '../idempotency.ts'
 import { matches, refuseAnyTag, wantedTags } from '../if-match.ts'
-import { mapInTurns } from '../in-turns.ts'
+import { mapInSlices } from '../in-slices.ts'
 import { jobWarnings } from '../job-warning.ts'
-import { madeOnce } from '../made-once.ts'
 import type { Parts } from '../parts.ts'
 import { callerOf, home, type Principal, sees, visible } from '../principal.ts'
 import { notFound, Refusal } from '../problem.ts'
-import { type Asked, ok, type Reply, type Route, route } from '../route.ts'
+import { ok, type ParsedRequest, type Reply, type Route, route } from '../route.ts'
 import { runningWork } from '../running-work.ts'
 import { shownWords, shows } from '../shown.ts'
 import { type WarningBody, warningsOf } from '../warnings.ts'
@@ -73,7 +73,7 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
 
   /** The schedule after a change, with the change for the audit log. */
   const changed = async (
-    asked: Pick<Asked, 'principal' | 'base'>,
+    asked: Pick<ParsedRequest, 'principal' | 'base'>,
     { id, before, status = 200, wanted }: Written,
   ): Promise<Reply> => {
     const store = await core.store()
@@ -125,7 +125,7 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
           scheduledAt: new Date(scheduledAt),
         })),
       })
-      const data = await mapInTurns(schedules, ({ id }, i) =>
+      const data = await mapInSlices(schedules, ({ id }, i) =>
         shown.schedule(views[i]!, { principal, include }, latest ? lastOf(id) : {}),
       )
       return ok({ data, page: { next: next && toCursor(next), hasMore: next !== null } })
@@ -133,7 +133,7 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
     route(contract.createSchedule, async ({ body, principal, request, base, newId, interrupted }) => {
       refuseAnyTag(request)
       const options = { ...body, workspace: home(principal, body.workspace) } as unknown as ScheduleOptions
-      await madeOnce(
+      await createOnce(
         { interrupted },
         async () => void (await createSchedules(withId(core, newId)).create(options, { by: principal.name })),
         async () => ((await (await core.store()).schedules.byId(newId)) ? undefined : null),
@@ -219,7 +219,7 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       const { workspace, key } = schedule
       const { from, to, ...options } = body
       const wanted = { from, to, ...defined(options), by: principal.name }
-      const answer = await madeOnce(
+      const answer = await createOnce(
         { interrupted },
         () => {
           const begin = () => createSchedules(withId(core, newId)).backfill(workspace, key, wanted)
@@ -261,7 +261,7 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       // They outlive the schedule.
       const owner = (await schedules.byId(params.id)) ?? revisions[0]
       if (!owner || !sees(principal, owner.workspace)) throw notFound(`schedule ${params.id}`)
-      const data = await mapInTurns(revisions, (each) => shown.revision(revisionView(each), { principal, include }))
+      const data = await mapInSlices(revisions, (each) => shown.revision(revisionView(each), { principal, include }))
       return ok({ data, page: { next: next === null ? null : toCursor({ entry: next }), hasMore: next !== null } })
     }),
   ]
@@ -296,7 +296,7 @@ const isPosition = (value: unknown): value is Position => {
   return typeof workspace === 'string' && typeof key === 'string'
 }
 
-type Query = Asked<typeof contract.listSchedules>['query']
+type Query = ParsedRequest<typeof contract.listSchedules>['query']
 
 function filterOf(query: Query, principal: Principal): ScheduleFilter {
   const { q, job, tag, source, enabled, health } = query

@@ -5,7 +5,7 @@ import { DAY_MS } from '../../schedule/calendar.ts'
 import { readSchedule, type ScheduleOptions } from '../../schedule-definition.ts'
 import { inSteps } from '../../time/in-steps.ts'
 import * as contract from '../contract/simulate.ts'
-import { mapInTurns } from '../in-turns.ts'
+import { mapInSlices } from '../in-slices.ts'
 import type { Parts } from '../parts.ts'
 import { home } from '../principal.ts'
 import { ok, type Route, route } from '../route.ts'
@@ -35,7 +35,7 @@ export function simulateRoutes({ core }: Parts): readonly Route[] {
         to: new Date(untilAt),
         truncated,
         outcomes: outcomesOf(entries),
-        entries: await mapInTurns(entries, shown),
+        entries: await mapInSlices(entries, shown),
       })
     }),
   ]

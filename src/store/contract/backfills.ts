@@ -1,4 +1,4 @@
-/** Backfills as rows: a past span of a schedule that is being made good, and how far it has come; the next step is decided by `plan/backfill.ts`. */
+/** Backfills as rows: a past span of a schedule that is being run afterwards, and how far it has come; the next step is decided by `plan/backfill.ts`. */
 import type { Json } from '../../json.ts'
 import type { BackfillProgress } from '../../plan/backfill.ts'
 import type { Executor } from './executor.ts'

@@ -1,4 +1,4 @@
-/** Grants of runs to workers, and the fenced writes by which a worker keeps, returns or finishes what it was granted. */
+/** Claims of runs to workers, and the fenced writes by which a worker keeps, returns or finishes what it was claimed. */
 import type { Progress, Run } from '../../run/run.ts'
 import type { Verdict } from '../../run/settle.ts'
 
@@ -23,7 +23,7 @@ export interface Wanted {
    */
   readonly fair?: boolean
   /** Workspaces have their turn in order, those after this one first; absent means from the beginning. */
-  readonly turn?: string
+  readonly lastWorkspace?: string
 }
 
 export interface Claimed {
@@ -33,29 +33,29 @@ export interface Claimed {
   /** The earliest pending run still to come in the wanted queues; null when there is none. */
   readonly nextDueAt: number | null
   /** For each queue that was shared among workspaces, the last that had its turn. */
-  readonly turns: Readonly<Record<string, string>>
+  readonly lastWorkspaces: Readonly<Record<string, string>>
 }
 
 /** A claimed run as its worker knows it. Every write of a worker names all three, and counts only when the run has them still. */
-export interface Grant {
+export interface ClaimedRun {
   readonly id: string
   readonly fence: number
   readonly claimId: string | null
 }
 
-export interface Renewal extends Grant {
+export interface Renewal extends ClaimedRun {
   readonly progress: Progress | null
 }
 
 export interface Renewed {
   readonly now: number
-  /** Grants that are no longer the worker's: settled, handed over, expired and granted again, or deleted. */
+  /** Claims that are no longer the worker's: settled, handed over, expired and claimed again, or deleted. */
   readonly lost: readonly string[]
-  /** Grants whose run an operator wants cancelled. */
+  /** Claims whose run an operator wants cancelled. */
   readonly cancelling: readonly string[]
 }
 
-export interface Settlement extends Grant {
+export interface Settlement extends ClaimedRun {
   readonly workerId: string
   readonly verdict: Verdict
   /** The reaper's condition: only when the lease has really ended by the database's clock. */
@@ -82,18 +82,18 @@ export interface ExpiredRun extends Run {
 
 export interface ClaimStore {
   /**
-   * Never grants one run to two; only what is due by the database's clock, and whose gate is open. Nothing of a paused
+   * Never claims one run to two; only what is due by the database's clock, and that are ready. Nothing of a paused
    * queue. Of a queue with limits no more than they allow, whoever else claims at the same time: what runs in all
-   * processes, what runs for each workspace (which are then served in turn), and what was granted in any stretch of time
+   * processes, what runs for each workspace (which are then served in turn), and what was claimed in any stretch of time
    * as long as its rate limit names. For all other queues it waits for nobody's lock.
-   * A claim under way when a queue is paused or limited for the first time may still grant by what it saw.
+   * A claim in flight when a queue is paused or limited for the first time may still claim by what it saw.
    */
   claim(request: ClaimRequest): Promise<Claimed>
   /**
    * Extends every lease that is still the worker's to now + leaseMs, in one write; one that already reaches further stays. A
-   * lease that ended but was not granted again is renewed all the same. `begun` is written with it; a count never goes back.
+   * lease that ended but was not claimed again is renewed all the same. `begun` is written with it; a count never goes back.
    */
-  renew(leaseMs: number, grants: readonly Renewal[], begun?: readonly BegunCount[]): Promise<Renewed>
+  renew(leaseMs: number, leasedRuns: readonly Renewal[], begun?: readonly BegunCount[]): Promise<Renewed>
   /**
    * One transaction for the batch. `refused`, and nothing changed, unless the run is running under this very fence and claim (and,
    * with `onlyExpired`, its lease has ended). A final verdict moves the run to history; `again` makes it pending, due
@@ -106,9 +106,9 @@ export interface ClaimStore {
   /**
    * Leaves running runs to somebody outside: each that runs under this very fence and claim, and is not to be cancelled, stays
    * running with no worker and a lease until now + waitMs by the database's clock, in one write. `renew` then knows it as
-   * lost; `settle` takes a verdict under its fence as before. Asked again it is accepted again, and its wait begins anew.
+   * lost; `settle` takes a verdict under its fence as before. Asked again it is accepted again, and its wait begins again.
    */
-  handOver(grants: readonly Grant[], waitMs: number): Promise<('accepted' | 'refused')[]>
+  handOver(leasedRuns: readonly ClaimedRun[], waitMs: number): Promise<('accepted' | 'refused')[]>
   /** Running runs whose lease has ended, oldest first; without a worker those that were handed over. */
   expired(limit: number): Promise<ExpiredRun[]>
 }

@@ -58,7 +58,7 @@ export interface DocumentStore {
   list(kind: DocumentKind, page: DocumentPage): Promise<Document[]>
   /** The different states, beginning with `prefix`, in which documents of a kind are stored (the expired ones included), without reading these. */
   states(kind: DocumentKind, of: { readonly prefix: string; readonly limit: number }): Promise<string[]>
-  /** Makes or changes one; null, and nothing is written, when `from` is not the version that is there. One that has expired is not there, and may be made anew. */
+  /** Makes or changes one; null, and nothing is written, when `from` is not the version that is there. One that has expired is not there, and may be made again. */
   put(document: PutDocument): Promise<Document | null>
   /** Answers whether it was there; with `from`, only in that version. */
   remove(kind: DocumentKind, id: string, from?: number): Promise<boolean>

@@ -1,9 +1,9 @@
 /** Reads for people: runs wherever they stand, the journal, and occurrences that never ran; nothing here decides anything. */
 
 import type { Json } from '../../json.ts'
-import type { Change } from '../../plan/eras.ts'
+import type { Change } from '../../plan/definition-periods.ts'
 import type { NonRun } from '../../plan/non-run.ts'
-import type { Gate, Run, Trigger } from '../../run/run.ts'
+import type { Readiness, Run, Trigger } from '../../run/run.ts'
 import type { RunState } from '../../run/state.ts'
 
 export interface RunFilter {
@@ -47,7 +47,7 @@ export type JournalKind =
   | 'unknown_job'
   | 'refused'
   | 'cancel_requested'
-  | 'redriven'
+  | 'retried'
   | 'quarantined'
 
 export interface RecordedNonRun extends Omit<NonRun, 'afterAt'> {
@@ -90,7 +90,7 @@ export interface SlotRun {
   readonly dueAt: number
   readonly state: RunState
   readonly trigger: Trigger
-  readonly gate: Gate
+  readonly readiness: Readiness
   readonly queue: string
   /** The revision of the schedule that planned it. */
   readonly revision: number

@@ -1,4 +1,4 @@
-/** Leases on duties that one node at a time should do; correctness never rests on them, only economy. */
+/** Leases on background tasks that one node at a time should do; correctness never rests on them, only economy. */
 
 export interface Lock {
   readonly name: string

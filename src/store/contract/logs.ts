@@ -1,4 +1,4 @@
-/** What runs say while they are carried out, line by line; a few thousand lines of each attempt at most, forgotten with the history. */
+/** What runs say while they are executed, line by line; a few thousand lines of each attempt at most, forgotten with the history. */
 import type { Json } from '../../json.ts'
 import type { LogLevel } from '../../observe/logger.ts'
 

@@ -17,7 +17,7 @@ export interface DuePage {
 }
 
 export interface PlanningStore {
-  /** How many batches of plans it pays to have under way at once. */
+  /** How many batches of plans it pays to have in flight at once. */
   readonly recordsAtOnce: number
   /**
    * Schedules whose cursor is at most `lookaheadMs` away; quarantined ones, and those paused without an end, have none. Reads
@@ -33,8 +33,8 @@ export interface PlanningStore {
   }): Promise<DuePage>
   /**
    * Each plan wholly or not at all, decided by its schedule alone: inserts its runs and non-runs, moves cursor and
-   * watermark, and adds the runs to those `made`. The first run of a plan with a lane is open when it is due within
-   * OPEN_AHEAD_MS and there is no other run in that lane, open or earlier in line; all others are closed. A non-run grows the record that ends at its `afterAt` and says the same, if there is one.
+   * watermark, and adds the runs to those `made`. The first run of a plan with a concurrency group is open when it is due within
+   * OPEN_AHEAD_MS and there is no other run in that group, open or earlier in line; all others are closed. A non-run grows the record that ends at its `afterAt` and says the same, if there is one.
    * `stale` when the cursor no longer stands at `expectedNextAt`, or the watermark not at `expectedWatermarkAt`, or the revision differs, or the schedule is
    * gone: then nothing of it was written. A plan that `resumes` lifts the pause, which is a revision by `everytick`. A run
    * whose id exists, or whose occurrence is at or below the watermark, is not inserted again.

@@ -1,4 +1,4 @@
-/** Queues as rows: what all processes together may do in each, and whether it rests; granting within that is `claims.ts`. */
+/** Queues as rows: what all processes together may do in each, and whether it rests; claiming within that is `claims.ts`. */
 import type { QueueLimits } from '../../run/queue-limits.ts'
 
 export interface QueueRow {
@@ -30,7 +30,7 @@ export interface QueueSweep {
 export interface QueueStore {
   /** Sets the limits of these queues; a pause stays. */
   configure(queues: readonly { readonly name: string; readonly limits: QueueLimits }[]): Promise<void>
-  /** Nothing of it is granted from now on; what runs goes on. A queue that nobody named before may be paused too. */
+  /** Nothing of it is claimed from now on; what runs goes on. A queue that nobody named before may be paused too. */
   pause(name: string, words: { readonly reason: string; readonly by: string }): Promise<void>
   /** Answers whether it was paused. */
   resume(name: string): Promise<boolean>

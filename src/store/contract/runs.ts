@@ -15,8 +15,8 @@ export interface NewRun {
   readonly schedule: ScheduleRef | null
   /** The occurrence a backfill makes good; null for all others. */
   readonly slot: { readonly scheduledAt: number; readonly slotStartAt: number | null } | null
-  /** Its gate is open when it is due within OPEN_AHEAD_MS and no other run of the lane is open or earlier in line; otherwise it waits. */
-  readonly lane: string | null
+  /** Its run is ready when it is due within OPEN_AHEAD_MS and no other run of the group is open or earlier in line; otherwise it waits. */
+  readonly group: string | null
   readonly overlap: Overlap
   /** Due this long after now by the database's clock, or at an instant. */
   readonly due: { readonly delayMs: number } | { readonly at: number }
@@ -49,9 +49,9 @@ export interface RunStore {
   cancel(id: string, by: string): Promise<CancelAnswer>
   /**
    * Brings failed runs back as pending, due now, with a new series of attempts and a journal entry; answers the ids moved.
-   * One with a lane then waits in it (`queue`), whatever its policy was: somebody asked for it.
+   * One with a concurrency group then waits in it (`queue`), whatever its policy was: somebody asked for it.
    */
-  redrive(ids: readonly string[], by: string): Promise<string[]>
+  retry(ids: readonly string[], by: string): Promise<string[]>
   /**
    * Deletes a finished run with its journal and its log, in one transaction. Where it answered for an occurrence it leaves a record
    * that goes on answering for it: `slots` lists it, no plan and no backfill makes it again, and retention forgets it like the journal.

@@ -6,8 +6,8 @@ import type { ClaimStore } from './claims.ts'
 import type { DocumentStore } from './documents.ts'
 import type { FailoverStore } from './failovers.ts'
 import type { FeedStore } from './feed.ts'
+import type { GroupStore } from './groups.ts'
 import type { HistoryStore } from './history.ts'
-import type { LaneStore } from './lanes.ts'
 import type { LockStore } from './locks.ts'
 import type { LogStore } from './logs.ts'
 import type { MonitoringStore } from './monitoring.ts'
@@ -28,7 +28,7 @@ export interface Store {
   readonly planning: PlanningStore
   readonly runs: RunStore
   readonly claims: ClaimStore
-  readonly lanes: LaneStore
+  readonly groups: GroupStore
   readonly queues: QueueStore
   readonly backfills: BackfillStore
   readonly apps: AppStore
@@ -47,6 +47,6 @@ export interface Store {
   readonly wake: WakeStore
   /** The clock that decides what is due and whose lease has ended. */
   now(): Promise<number>
-  /** Waits for what is under way; calling it twice is calling it once. */
+  /** Waits for what is in flight; calling it twice is calling it once. */
   close(): Promise<void>
 }

@@ -5,7 +5,7 @@ export type Hint =
   | { readonly kind: 'runs'; readonly queues: readonly string[] }
   /** A cursor moved or a schedule appeared. */
   | { readonly kind: 'schedules' }
-  /** An operator, or a newer run of the same lane, wants running runs to stop. */
+  /** An operator, or a newer run of the same group, wants running runs to stop. */
   | { readonly kind: 'cancels' }
   /** The connection was away: look at everything once. */
   | { readonly kind: 'all' }

@@ -1,4 +1,4 @@
-/** Which processes are alive and what they serve, for people to see; grants do not depend on it. */
+/** Which processes are alive and what they serve, for people to see; claims do not depend on it. */
 
 export interface WorkerInfo {
   readonly id: string
@@ -23,7 +23,7 @@ export const isAlive = ({ seenAt }: Pick<WorkerRow, 'seenAt'>, now: number): boo
 
 export interface WorkerStore {
   /** Answers whether somebody asked it to drain: to claim nothing more, for as long as it lives. */
-  beat(worker: WorkerInfo): Promise<{ readonly draining: boolean }>
+  reportPresence(worker: WorkerInfo): Promise<{ readonly draining: boolean }>
   /** Asks a process to claim nothing more; answers whether there is such a one. */
   drain(id: string): Promise<boolean>
   leave(id: string): Promise<void>

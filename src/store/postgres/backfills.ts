@@ -35,7 +35,7 @@ export function createBackfills(connection: Connection, wake: Wake, schema: stri
   return {
     async create(backfill, tx) {
       await (tx ? within(tx) : ask)(create, valuesOf(backfill))
-      if (tx) await wake.tellWithin(within(tx), { kind: 'schedules' })
+      if (tx) await wake.notifyWithin(within(tx), { kind: 'schedules' })
       else wake.tell({ kind: 'schedules' })
     },
     async get(id) {

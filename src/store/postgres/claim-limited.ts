@@ -1,4 +1,4 @@
-/** The claim in queues that are paused or have limits: counts and grants while it holds their rows; how much may be granted is decided by `run/queue-limits.ts`. */
+/** The claim in queues that are paused or have limits: counts and claims while it holds their rows; how much may be claimed is decided by `run/queue-limits.ts`. */
 import { type Allowance, allowance, type QueueLimits, type RateLog, spend } from '../../run/queue-limits.ts'
 import {
   type ClaimRow,
@@ -9,19 +9,19 @@ import {
   type Part,
   partOf,
 } from './claim.ts'
-import { type TurnRequest, turnStatement, turnValues } from './claim-turn.ts'
+import { type FairRequest, fairStatement, fairValues } from './claim-fair.ts'
 import type { Connection } from './connection.ts'
 import { isBusy } from './failure.ts'
 import { msOf } from './rows.ts'
 import { type Ask, prepared, type Statement, texts, unseen } from './statement.ts'
 
 /** How long a claim waits for the queue's row, and how long whoever holds it may be silent before the server lets go. */
-const PATIENCE_MS = 200
+const WAIT_LIMIT_MS = 200
 const SILENCE_MS = 5000
-/** When nothing was granted, though something may be due where nobody looked yet. */
+/** When nothing was claimed, though something may be due where nobody looked yet. */
 const SOON_MS = 50
 
-interface LookRow {
+interface ScanRow {
   now: number
   queue: string
   limits: QueueLimits
@@ -36,7 +36,7 @@ interface LookRow {
 type Wanted = NumberedRequest['wanted'][number]
 
 /** A queue with what is wanted of it and what it allows. */
-interface Offer extends LookRow, Allowance {
+interface Offer extends ScanRow, Allowance {
   readonly wanted: Wanted
 }
 
@@ -48,12 +48,12 @@ export interface LimitedPart extends Part {
 export type ClaimLimited = (request: NumberedRequest) => Promise<LimitedPart>
 
 export function createClaimLimited(connection: Connection, schema: string): ClaimLimited {
-  const [look, log] = [lookStatement(schema), logStatement(schema)]
+  const [look, log] = [scanStatement(schema), logStatement(schema)]
   const [hold, holdFree] = [holdStatement(schema, ''), holdStatement(schema, 'skip locked')]
-  const [claim, turn] = [claimStatement(schema, 'held'), turnStatement(schema, 'held')]
+  const [claim, fair] = [claimStatement(schema, 'held'), fairStatement(schema, 'held')]
 
   const offers = async (wanted: readonly Wanted[], ask: Ask): Promise<Offer[]> => {
-    const rows = await ask<LookRow>(look, [texts(wanted.map(({ queue }) => queue))])
+    const rows = await ask<ScanRow>(look, [texts(wanted.map(({ queue }) => queue))])
     const byName = new Map(rows.map((row) => [row.queue, row]))
     return wanted.map((one) => offerOf(byName.get(one.queue)!, one))
   }
@@ -61,15 +61,15 @@ export function createClaimLimited(connection: Connection, schema: string): Clai
   /** Inside a transaction that holds the queues. */
   const grant = async (request: NumberedRequest, given: readonly Offer[], ask: Ask): Promise<Part[]> => {
     const parts: Part[] = []
-    const inTurn = given.filter(({ wanted, limits }) => wanted.fair || limits.perWorkspace !== undefined)
-    const oldest = given.filter((offer) => !inTurn.includes(offer))
+    const claimFair = given.filter(({ wanted, limits }) => wanted.fair || limits.perWorkspace !== undefined)
+    const oldest = given.filter((offer) => !claimFair.includes(offer))
     if (oldest.length > 0) {
       const part = { ...request, wanted: oldest.map(({ wanted, limit }) => ({ ...wanted, limit })) }
       parts.push(partOf(await ask<ClaimRow>(claim, oldestValues(part)), part))
     }
-    if (inTurn.length > 0) {
-      const part: TurnRequest = { ...request, wanted: inTurn.map(turnOf) }
-      parts.push(partOf(await ask<ClaimRow>(turn, turnValues(part)), part))
+    if (claimFair.length > 0) {
+      const part: FairRequest = { ...request, wanted: claimFair.map(turnOf) }
+      parts.push(partOf(await ask<ClaimRow>(fair, fairValues(part)), part))
     }
     return parts
   }
@@ -77,14 +77,14 @@ export function createClaimLimited(connection: Connection, schema: string): Clai
   const claimHeld = (request: NumberedRequest, how: Statement): Promise<{ offers: Offer[]; parts: Part[] }> =>
     connection.hot.transact(async (ask) => {
       const names = request.wanted.map(({ queue }) => queue).sort()
-      const held = new Set((await ask<{ name: string }>(how, [texts(names)])).map(({ name }) => name))
-      const wanted = request.wanted.filter(({ queue }) => held.has(queue))
-      // In a statement of its own, which sees what was granted while this one waited.
+      const leased = new Set((await ask<{ name: string }>(how, [texts(names)])).map(({ name }) => name))
+      const wanted = request.wanted.filter(({ queue }) => leased.has(queue))
+      // In a statement of its own, which sees what was claimed while this one waited.
       const given = await offers(wanted, ask)
       const open = given.filter(({ limit }) => limit > 0)
       const parts = open.length > 0 ? await grant(request, open, ask) : []
       const spent = open.flatMap(({ queue, limits, rate_log }) => {
-        const { granted, now } = grantedOf(parts, queue)
+        const { granted, now } = claimedOf(parts, queue)
         return limits.rateLimit && granted > 0 ? [{ queue, log: spend(rate_log, limits, { granted, now }) }] : []
       })
       if (spent.length > 0) {
@@ -104,38 +104,38 @@ export function createClaimLimited(connection: Connection, schema: string): Clai
     const idle = seen.filter((offer) => !open.includes(offer)).map((offer) => nextOf(offer, []))
     if (open.length === 0) return { ...answer, runs: [], nextDueAt: earliest(idle), shared: {} }
     const part = { ...request, wanted: open.map(({ wanted }) => wanted) }
-    const held = await claimHeld(part, hold).catch((error: unknown) => {
+    const leased = await claimHeld(part, hold).catch((error: unknown) => {
       if (!isBusy(error)) throw error
       // Whoever holds one of them must not hold up the others.
       return open.length > 1 ? claimHeld(part, holdFree) : null
     })
     // Somebody holds the queue for longer than usual.
-    if (!held) return { ...answer, runs: [], nextDueAt: now + SOON_MS, shared: {} }
+    if (!leased) return { ...answer, runs: [], nextDueAt: now + SOON_MS, shared: {} }
     return {
       ...answer,
-      now: Math.max(now, ...held.parts.map((part) => part.now)),
-      runs: held.parts.flatMap(({ runs }) => runs),
+      now: Math.max(now, ...leased.parts.map((part) => part.now)),
+      runs: leased.parts.flatMap(({ runs }) => runs),
       nextDueAt: earliest([
-        ...(held.offers.length < open.length ? [now + SOON_MS] : []),
+        ...(leased.offers.length < open.length ? [now + SOON_MS] : []),
         ...idle,
-        ...held.offers.map((offer) => nextOf(offer, held.parts)),
+        ...leased.offers.map((offer) => nextOf(offer, leased.parts)),
       ]),
-      shared: Object.assign({}, ...held.parts.map(({ shared }) => shared)),
+      shared: Object.assign({}, ...leased.parts.map(({ shared }) => shared)),
     }
   }
 }
 
-function offerOf(row: LookRow, wanted: Wanted): Offer {
+function offerOf(row: ScanRow, wanted: Wanted): Offer {
   if (row.paused) return { ...row, wanted, limit: 0, againAt: null }
   const running = Object.values(row.running ?? {}).reduce((sum, number) => sum + number, 0)
   const { rate_log: log, now } = row
   return { ...row, wanted, ...allowance(row.limits, { wanted: wanted.limit, running, log, now }) }
 }
 
-const turnOf = ({ wanted, limit, limits: { perWorkspace }, running }: Offer): TurnRequest['wanted'][number] =>
+const turnOf = ({ wanted, limit, limits: { perWorkspace }, running }: Offer): FairRequest['wanted'][number] =>
   perWorkspace === undefined ? { ...wanted, limit } : { ...wanted, limit, perWorkspace, running: running ?? {} }
 
-function grantedOf(parts: readonly Part[], queue: string): { granted: number; now: number } {
+function claimedOf(parts: readonly Part[], queue: string): { granted: number; now: number } {
   const granted = parts.reduce((sum, { runs }) => sum + runs.filter((run) => run.queue === queue).length, 0)
   return { granted, now: Math.max(...parts.map(({ now }) => now)) }
 }
@@ -149,7 +149,7 @@ function nextOf(
   parts: readonly Part[],
 ): number | null {
   if (paused) return null
-  const { granted } = grantedOf(parts, queue)
+  const { granted } = claimedOf(parts, queue)
   if (due && granted === limit && limit < wanted.limit) return againAt
   if (limit === 0) return againAt
   const more = granted < limit && parts.some(({ shared }) => shared[queue]?.more)
@@ -165,11 +165,11 @@ const earliest = (instants: readonly (number | null)[]): number | null => {
 /** In queues that have limits from now on, what runs must be seen by whoever counts. */
 export const keepStatement = (schema: string): Statement =>
   prepared(`
-update ${schema}.runs set kept = true
-where queue = any($1::text::text[]) and gate = 'open' and not kept and state = 'running'`)
+update ${schema}.runs set index_excluded = true
+where queue = any($1::text::text[]) and readiness = 'ready' and not index_excluded and state = 'running'`)
 
 /** Runs are counted only where a limit asks for it; those that run in such a queue stand in an index of their own. */
-export const lookStatement = (schema: string): Statement =>
+export const scanStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
 asked as materialized (
@@ -179,7 +179,7 @@ asked as materialized (
 counted as materialized (
   select r.queue, r.workspace, count(*) as number from ${schema}.runs r
   where (select bool_or(limits ? 'globalConcurrency' or limits ? 'perWorkspace') from asked)
-    and r.kept and r.queue = any(array(select queue from asked))
+    and r.index_excluded and r.queue = any(array(select queue from asked))
   group by r.queue, r.workspace
 )
 select ${msOf('clock.now')} as now, a.queue, coalesce(a.limits, '{}') as limits, a.pause is not null as paused,
@@ -202,7 +202,7 @@ from clock cross join asked a cross join lateral (
 const holdStatement = (schema: string, locking: 'skip locked' | ''): Statement =>
   prepared(`
 with patience as materialized (
-  select set_config('lock_timeout', '${PATIENCE_MS}ms', true) is not null
+  select set_config('lock_timeout', '${WAIT_LIMIT_MS}ms', true) is not null
     and set_config('idle_in_transaction_session_timeout', '${SILENCE_MS}ms', true) is not null as is_set
 )
 select q.name from patience cross join unnest($1::text::text[]) as list (queue) cross join lateral (

@@ -18,7 +18,7 @@ it.each([
     'index',
   ],
   ['through the table', whole(look({ 'Node Type': 'Seq Scan' })), 'scan'],
-  ['by another index', whole(look({ 'Node Type': 'Index Scan', 'Index Name': 'runs_turn' })), 'scan'],
+  ['by another index', whole(look({ 'Node Type': 'Index Scan', 'Index Name': 'runs_fair' })), 'scan'],
   ['nowhere', whole(), null],
 ] as const)('a claim that looks %s is told as such', (_, plan, told) => {
   expect(readPlan(plan)).toBe(told)

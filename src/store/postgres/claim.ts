@@ -1,25 +1,25 @@
-/** The claim: grants what is due, queue by queue and priority by priority; turns of workspaces are `claim-turn.ts`, limits `claim-limited.ts`. */
+/** The claim: claims what is due, queue by queue and priority by priority; turns of workspaces are `claim-fair.ts`, limits `claim-limited.ts`. */
 import { randomUUID } from 'node:crypto'
 import type { Overlap, Run, Trigger } from '../../run/run.ts'
 import type { Claimed, ClaimRequest, Wanted } from '../contract/claims.ts'
 import { remembered } from '../interned.ts'
-import { BEGINNING, type Floor } from './floors.ts'
-import { entriesRead } from './rest.ts'
 import { instantAt, msOf, type RunRow, runFields, spanOf } from './rows.ts'
+import { entriesRead } from './scan-backoff.ts'
+import { BEGINNING, type ScanStart } from './scan-start.ts'
 import { plain, prepared, type Statement, texts, unseen, type Value } from './statement.ts'
 
 /**
- * What is read of each grant, in this order; what all grants of one claim have in common does not travel. What is usual is
+ * What is read of each claim, in this order; what all claims of one claim have in common does not travel. What is usual is
  * not said either: writing, sending and reading nothing costs next to nothing.
  */
-const GRANTED: readonly { readonly column: string; readonly usually?: string }[] = [
+const CLAIMED: readonly { readonly column: string; readonly usually?: string }[] = [
   ...['id', 'schedule_id', 'schedule_key', 'schedule_revision', 'scheduled_at', 'slot_start_at', 'due_at'].map(always),
   { column: 'created_at', usually: 'r.due_at' },
   { column: 'payload', usually: `'null'` },
   { column: 'attempt', usually: 'r.fence' },
   { column: 'fence', usually: '1' },
   { column: 'cancel_requested', usually: 'false' },
-  ...['idempotency_key', 'progress', 'error', 'lane'].map(always),
+  ...['idempotency_key', 'progress', 'error', 'concurrency_group'].map(always),
   { column: 'overlap', usually: `'allow'` },
 ]
 
@@ -27,15 +27,15 @@ function always(column: string): { column: string } {
   return { column }
 }
 
-const COLUMNS = GRANTED.map(({ column }) => column)
+const COLUMNS = CLAIMED.map(({ column }) => column)
 
-const FIELDS = GRANTED.map(({ column, usually }) => {
+const FIELDS = CLAIMED.map(({ column, usually }) => {
   if (usually === undefined) return runFields('r', [column])
   const told = `nullif(r.${column}, ${usually})`
   return `${column.endsWith('_at') ? msOf(told) : told} as ${column}`
 }).join(', ')
 
-/** A grant, in the order of `GRANTED`; the row after all of them has no id, and in the place of the kind what there is to say besides. */
+/** A claim, in the order of `CLAIMED`; the row after all of them has no id, and in the place of the kind what there is to say besides. */
 export type ClaimRow = readonly [
   kind: string | null,
   id: string | null,
@@ -53,7 +53,7 @@ export type ClaimRow = readonly [
   idempotencyKey: string | null,
   progress: RunRow['progress'],
   error: RunRow['error'],
-  lane: string | null,
+  group: string | null,
   overlap: Overlap | null,
 ]
 
@@ -92,7 +92,7 @@ interface Head {
   readonly read: number
 }
 
-/** What one statement granted. */
+/** What one statement claimed. */
 export interface Part extends Pick<Claimed, 'now' | 'runs' | 'nextDueAt'> {
   /** Queues it left alone, because they are paused or have limits. */
   readonly limited: readonly string[]
@@ -101,20 +101,20 @@ export interface Part extends Pick<Claimed, 'now' | 'runs' | 'nextDueAt'> {
   /** Entries of the queues' index that the server read. */
   readonly read: number
   /** By queue: whose turn was last, and whether others had to be left for the next time. */
-  readonly shared: Readonly<Record<string, { readonly turn: string | null; readonly more: boolean }>>
+  readonly shared: Readonly<Record<string, { readonly lastWorkspace: string | null; readonly more: boolean }>>
 }
 
 /** What a claim of the oldest may leave out. */
 export interface Shortcuts {
   /** From when on it looks in each queue. */
-  readonly floorOf: (queue: string) => Floor
-  /** Whether it passes over what a transaction under way has touched. */
+  readonly scanStartOf: (queue: string) => ScanStart
+  /** Whether it passes over what a transaction in flight has touched. */
   readonly passes: boolean
   /** The kind that need not be told. */
   readonly kind: string | null
 }
 
-const NO_SHORTCUTS: Shortcuts = { floorOf: () => BEGINNING, passes: false, kind: null }
+const NO_SHORTCUTS: Shortcuts = { scanStartOf: () => BEGINNING, passes: false, kind: null }
 
 export const numbered = (request: ClaimRequest): NumberedRequest => ({
   ...request,
@@ -141,10 +141,10 @@ export const WANTED = { queue: 'text', number: 'int', claim_id: 'uuid', startabl
 /** For `claimStatement`. */
 export const oldestValues = (
   request: NumberedRequest,
-  { floorOf, passes, kind }: Shortcuts = NO_SHORTCUTS,
+  { scanStartOf, passes, kind }: Shortcuts = NO_SHORTCUTS,
 ): Value[] => [
   ...claimValues(request),
-  texts(request.wanted.map(({ queue }) => plain(floorOf(queue)))),
+  texts(request.wanted.map(({ queue }) => plain(scanStartOf(queue)))),
   passes,
   ...(kind?.split(BETWEEN) ?? KIND.map(() => null)),
 ]
@@ -153,11 +153,11 @@ export const oldestValues = (
 export function partOf(rows: readonly ClaimRow[], request: NumberedRequest, kind: string | null = null): Part {
   const { now, coming, limited, several, shared, read } = JSON.parse(rows.at(-1)![0]!) as Head
   const claimIds = new Map(request.wanted.map(({ queue, claimId }) => [queue, claimId]))
-  const granting = { ...request, now, kind, claimIds }
+  const claiming = { ...request, now, kind, claimIds }
   return {
     now,
     nextDueAt: coming,
-    runs: rows.slice(0, -1).map((row) => grantOf(row, granting)),
+    runs: rows.slice(0, -1).map((row) => toClaimedRun(row, claiming)),
     limited: limited ?? [],
     several: several ?? [],
     read,
@@ -165,13 +165,13 @@ export function partOf(rows: readonly ClaimRow[], request: NumberedRequest, kind
   }
 }
 
-interface Granting extends Pick<ClaimRequest, 'workerId' | 'leaseMs'> {
+interface Claiming extends Pick<ClaimRequest, 'workerId' | 'leaseMs'> {
   readonly now: number
   readonly kind: string | null
   readonly claimIds: ReadonlyMap<string, string>
 }
 
-function grantOf(row: ClaimRow, { workerId, leaseMs, now, kind, claimIds }: Granting): Run {
+function toClaimedRun(row: ClaimRow, { workerId, leaseMs, now, kind, claimIds }: Claiming): Run {
   const { workspace, job, queue, trigger, priority, policy } = kindOf(row[0] ?? kind!)
   const fence = row[11] ?? 1
   return {
@@ -186,9 +186,9 @@ function grantOf(row: ClaimRow, { workerId, leaseMs, now, kind, claimIds }: Gran
     scheduledAt: row[5],
     slotStartAt: row[6],
     dueAt: row[7],
-    lane: row[16],
+    group: row[16],
     overlap: row[17] ?? 'allow',
-    gate: 'open',
+    readiness: 'ready',
     createdAt: row[8] ?? row[7],
     payload: row[9],
     policy,
@@ -207,7 +207,7 @@ function grantOf(row: ClaimRow, { workerId, leaseMs, now, kind, claimIds }: Gran
   }
 }
 
-/** Whether queues that are paused or have limits are left alone; only who holds their rows may grant of them. */
+/** Whether queues that are paused or have limits are left alone; only who holds their rows may claim of them. */
 export type Limited = 'left out' | 'held'
 
 /** SQL for the wanted queues, from lists that begin with the third parameter; those left out are told as `limited`. */
@@ -224,25 +224,25 @@ asked as materialized (
 wanted as materialized (select * from asked where not limited)`
 }
 
-/** SQL for the condition of a pending run `p` that may be granted; fits the index `runs_pending`. */
-export const MAY_START = `p.gate = 'open' and not p.kept and p.state = 'pending'`
+/** SQL for the condition of a pending run `p` that may be claimed; fits the index `runs_pending`. */
+export const MAY_START = `p.readiness = 'ready' and not p.index_excluded and p.state = 'pending'`
 
 /**
- * SQL that grants the runs whose places `found` lists, and answers them. Rows are found, locked and then written by their
+ * SQL that claims the runs whose places `found` lists, and answers them. Rows are found, locked and then written by their
  * place in the table; a join would let the server read all of it. Rows that another holds are passed over. No column is
  * written that stands in an index, except where runs are counted while they run: those leave the queue's index at once.
  */
-export const granting = (schema: string, found: string, limited: Limited, kind = KIND_OF_R): string => `
+export const claiming = (schema: string, found: string, limited: Limited, kind = KIND_OF_R): string => `
 granted as (
   update ${schema}.runs r
   set state = 'running', attempt = r.attempt + 1, fence = r.fence + 1, worker_id = $1::text,
     claim_id = (select w.claim_id from wanted w where w.queue = r.queue limit 1),
-    lease_until = (select lease_until from clock), started_at = (select now from clock)${limited === 'held' ? ', kept = true' : ''}
+    lease_until = (select lease_until from clock), started_at = (select now from clock)${limited === 'held' ? ', index_excluded = true' : ''}
   where r.ctid = any(array(${found}))
   returning ${kind} as kind, ${FIELDS}, r.claim_id, r.priority as urgency, r.due_at as began_due
 ),
-looked_after as (
-  insert into ${schema}.leases (look_at, claim_id, begun, ids)
+checked_after as (
+  insert into ${schema}.leases (check_at, claim_id, begun, ids)
   select (select lease_until from clock), w.claim_id, w.startable, list.ids from wanted w cross join lateral (
     select array(select g.id from granted g where g.claim_id = w.claim_id order by g.urgency desc, g.began_due, g.id) as ids
     offset 0
@@ -260,7 +260,7 @@ coming as (
   ) first
 )`
 
-/** SQL for the clock of a claim, with the end of the leases that it grants. */
+/** SQL for the clock of a claim, with the end of the leases that it claims. */
 export const claimClock = (schema: string): string => `clock as materialized (
   select now, now + ${spanOf('$2::float8')} as lease_until, age(pg_snapshot_xmin(pg_current_snapshot())::xid) as oldest,
     ${entriesRead(`${schema}.runs_pending`)} as read
@@ -281,12 +281,12 @@ from clock cross join coming`
 /**
  * Walks the queues and, in each, the priorities from high to low: a range of the index that ends where the future
  * begins, so that what is planned ahead costs nothing. `xmax` is who touched a row last: nobody, or somebody who was done
- * before the oldest of those now under way began, or one who may not be.
+ * before the oldest of those now in flight began, or one who may not be.
  */
 export const claimStatement = (schema: string, limited: Limited = 'left out'): Statement => ({
   rowMode: 'array',
   ...prepared(`
-with ${claimClock(schema)},${wantedQueues(schema, { ...WANTED, floors: 'text' }, limited)},${granting(
+with ${claimClock(schema)},${wantedQueues(schema, { ...WANTED, scanStarts: 'text' }, limited)},${claiming(
     schema,
     `
     select found.place from wanted w cross join lateral (

@@ -1,4 +1,4 @@
-/** Grants in Postgres: renews what is held and finds what was abandoned; how a grant begins is `claim.ts` and its neighbours, how it ends `settle.ts`. */
+/** Claims in Postgres: renews what is held and finds what was abandoned; how a claim begins is `claim.ts` and its neighbours, how it ends `settle.ts`. */
 import type { Run } from '../../run/run.ts'
 import { systemClock } from '../../time/clock.ts'
 import type { Claimed, ClaimRequest, ClaimStore } from '../contract/claims.ts'
@@ -12,13 +12,13 @@ import {
   type Part,
   partOf,
 } from './claim.ts'
+import { fairStatement, fairValues } from './claim-fair.ts'
 import { createClaimLimited, keepStatement } from './claim-limited.ts'
-import { turnStatement, turnValues } from './claim-turn.ts'
-import { createFloors } from './floors.ts'
-import { createGlance } from './glance.ts'
 import type { Parts } from './parts.ts'
-import { grantedTo, liveFields, msOf, NOBODY, progressText, type RunRow, runOf, spanOf } from './rows.ts'
+import { claimedBy, liveFields, msOf, NOBODY, progressText, type RunRow, runOf, spanOf } from './rows.ts'
+import { createScanStarts } from './scan-start.ts'
 import { createSettle } from './settle.ts'
+import { createSkipContended } from './skip-contended.ts'
 import { plain, prepared, rowsOf, type Statement, texts } from './statement.ts'
 
 export function createClaims(parts: Parts): ClaimStore {
@@ -27,13 +27,13 @@ export function createClaims(parts: Parts): ClaimStore {
   const [renew, expired, handOver] = [renewStatement(schema), expiredStatement(schema), handOverStatement(schema)]
   return {
     claim: createClaim(parts),
-    async renew(leaseMs, grants, begun = []) {
+    async renew(leaseMs, leasedRuns, begun = []) {
       if (begun.length > 0) await writeBegun(begun)
       const values = [
-        plain(grants.map(({ id }) => id)),
-        plain(grants.map(({ fence }) => fence)),
-        plain(grants.map(({ claimId }) => claimId)),
-        texts(grants.map(({ progress }) => progressText(progress))),
+        plain(leasedRuns.map(({ id }) => id)),
+        plain(leasedRuns.map(({ fence }) => fence)),
+        plain(leasedRuns.map(({ claimId }) => claimId)),
+        texts(leasedRuns.map(({ progress }) => progressText(progress))),
         leaseMs,
       ]
       const rows = await connection.hot.ask<{ now: number; id: string | null; lost: boolean }>(renew, values)
@@ -41,23 +41,23 @@ export function createClaims(parts: Parts): ClaimStore {
       return { now: rows[0]!.now, lost: noted(true), cancelling: noted(false) }
     },
     settle: createSettle(parts),
-    async handOver(grants, waitMs) {
-      if (grants.length === 0) return []
+    async handOver(leasedRuns, waitMs) {
+      if (leasedRuns.length === 0) return []
       const values = [
-        plain(grants.map(({ id }) => id)),
-        plain(grants.map(({ fence }) => fence)),
-        plain(grants.map(({ claimId }) => claimId)),
+        plain(leasedRuns.map(({ id }) => id)),
+        plain(leasedRuns.map(({ fence }) => fence)),
+        plain(leasedRuns.map(({ claimId }) => claimId)),
         waitMs,
       ]
       const rows = await connection.hot.ask<{ id: string; fence: number }>(handOver, values)
       const left = new Set(rows.map(({ id, fence }) => `${id} ${fence}`))
-      return grants.map(({ id, fence }) => (left.has(`${id} ${fence}`) ? 'accepted' : 'refused'))
+      return leasedRuns.map(({ id, fence }) => (left.has(`${id} ${fence}`) ? 'accepted' : 'refused'))
     },
     async expired(limit) {
       for (let look = 1; ; look++) {
         const rows = await connection.hot.ask<ExpiredRow>(expired, [limit])
         const lost = rows.filter((row): row is ExpiredRow & RunRow => row.id !== null)
-        if (lost.length > 0 || !rows[0]!.more || look === MOST_LOOKS)
+        if (lost.length > 0 || !rows[0]!.more || look === MAX_SCANS)
           return lost.map((row) => ({ ...runOf(row), hasBegun: row.has_begun }))
       }
     },
@@ -69,17 +69,17 @@ type ExpiredRow = { readonly more: boolean; readonly has_begun: boolean } & (Run
 
 /** Queues of one kind are one round trip; which ones have limits is remembered, and corrected by the answers. */
 function createClaim({ connection, sharing, schema }: Parts): ClaimStore['claim'] {
-  const [claim, turn, keep] = [claimStatement(schema), turnStatement(schema), keepStatement(schema)]
+  const [claim, fair, keep] = [claimStatement(schema), fairStatement(schema), keepStatement(schema)]
   const claimLimited = createClaimLimited(connection, schema)
   const limited = new Set<string>()
-  const [floors, glance] = [createFloors(systemClock), createGlance()]
-  /** That of the last grant: mostly that of the next. */
+  const [scanStarts, skipContended] = [createScanStarts(systemClock), createSkipContended()]
+  /** That of the last claim: mostly that of the next. */
   let kind: string | null = null
 
   const isShared = async ({ wanted }: ClaimRequest): Promise<ReadonlySet<string>> =>
     sharing.among(wanted.filter(({ fair }) => fair).map(({ queue }) => queue))
 
-  /** What it grants of them from now on is counted while it runs; so is what it granted before it knew. */
+  /** What it claims of them from now on is counted while it runs; so is what it claimed before it knew. */
   const countIn = async (queues: readonly string[]): Promise<void> => {
     const news = queues.filter((queue) => !limited.has(queue))
     for (const queue of news) limited.add(queue)
@@ -91,18 +91,18 @@ function createClaim({ connection, sharing, schema }: Parts): ClaimStore['claim'
       const part = only(request, ({ queue }) => !shared.has(queue) && !limited.has(queue))
       if (part.wanted.length === 0 && request.wanted.length > 0) return null
       const wanted = part.wanted.reduce((sum, { limit }) => sum + limit, 0)
-      const shortcuts = { floorOf: floors.of, passes: glance.next(wanted), kind }
+      const shortcuts = { scanStartOf: scanStarts.of, passes: skipContended.next(wanted), kind }
       const rows = await connection.hot.ask<ClaimRow>(claim, oldestValues(part, shortcuts))
       const answer = partOf(rows, part, shortcuts.kind)
       if (answer.runs.length > 0) kind = rows[0]![0] ?? shortcuts.kind
-      glance.claimed(answer.runs.length, wanted)
+      skipContended.claimed(answer.runs.length, wanted)
       const closelyMs = shortcuts.passes && answer.runs.length < wanted ? 0 : null
-      return againIn(answer, [floors.claimed({ ...answer, wanted: part.wanted }), closelyMs])
+      return againIn(answer, [scanStarts.claimed({ ...answer, wanted: part.wanted }), closelyMs])
     },
     async (request, shared) => {
       const part = only(request, ({ queue }) => shared.has(queue) && !limited.has(queue))
       if (part.wanted.length === 0) return null
-      return atOnceIfMore(partOf(await connection.hot.ask<ClaimRow>(turn, turnValues(part)), part), part)
+      return atOnceIfMore(partOf(await connection.hot.ask<ClaimRow>(fair, fairValues(part)), part), part)
     },
     async (request, shared) => {
       const part = only(request, ({ queue }) => limited.has(queue))
@@ -128,7 +128,7 @@ function createClaim({ connection, sharing, schema }: Parts): ClaimStore['claim'
         parts.push(part)
         await countIn(part.limited)
       } catch (error) {
-        // What was granted must be told; whoever claims again meets the failure then.
+        // What was claimed must be told; whoever claims again meets the failure then.
         if (parts.every(({ runs }) => runs.length === 0)) throw error
         break
       }
@@ -163,23 +163,27 @@ function atOnceIfMore(part: Part, { wanted }: ClaimRequest): Part {
 function claimedOf(parts: readonly Part[], request: ClaimRequest): Claimed {
   const runs = parts.length === 1 ? parts[0]!.runs : parts.flatMap((part) => part.runs)
   const dues = parts.map(({ nextDueAt }) => nextDueAt).filter((at) => at !== null)
-  const turns = parts.flatMap(({ shared }) => Object.entries(shared)).map(([queue, { turn }]) => [queue, turn] as const)
+  const last = parts
+    .flatMap(({ shared }) => Object.entries(shared))
+    .map(([queue, { lastWorkspace }]) => [queue, lastWorkspace] as const)
   return {
     now: Math.max(...parts.map(({ now }) => now)),
-    runs: inTurn(runs, byTurn(request)),
+    runs: claimFair(runs, byTurn(request)),
     nextDueAt: dues.length === 0 ? null : Math.min(...dues),
-    turns: Object.fromEntries(turns.filter((turn): turn is [string, string] => turn[1] !== null)),
+    lastWorkspaces: Object.fromEntries(last.filter((each): each is [string, string] => each[1] !== null)),
   }
 }
 
 /** Mostly they are. */
-const inTurn = (runs: readonly Run[], compare: (a: Run, b: Run) => number): readonly Run[] =>
+const claimFair = (runs: readonly Run[], compare: (a: Run, b: Run) => number): readonly Run[] =>
   runs.every((run, i) => i === 0 || compare(runs[i - 1]!, run) <= 0) ? runs : [...runs].sort(compare)
 
 const byTurn = ({ wanted }: ClaimRequest): ((a: Run, b: Run) => number) => {
-  const turn = new Map(wanted.map(({ queue }, i) => [queue, i]))
+  const order = new Map(wanted.map(({ queue }, i) => [queue, i]))
   return (a, b) =>
-    (a.queue === b.queue ? 0 : turn.get(a.queue)! - turn.get(b.queue)!) || b.priority - a.priority || a.dueAt - b.dueAt
+    (a.queue === b.queue ? 0 : order.get(a.queue)! - order.get(b.queue)!) ||
+    b.priority - a.priority ||
+    a.dueAt - b.dueAt
 }
 
 export const renewStatement = (schema: string): Statement =>
@@ -189,9 +193,9 @@ given as materialized (${rowsOf({ id: 'uuid', fence: 'bigint', claim: 'uuid', pr
 kept as (
   update ${schema}.runs r
   set lease_until = greatest(r.lease_until, (select now from clock) + ${spanOf('$5::float8')}),
-    progress = coalesce(g.progress::jsonb, r.progress), kept = true
+    progress = coalesce(g.progress::jsonb, r.progress), index_excluded = true
   from given g
-  where ${grantedTo('g')} and r.worker_id <> '${NOBODY}'
+  where ${claimedBy('g')} and r.worker_id <> '${NOBODY}'
   returning r.id, r.cancel_requested
 )
 select ${msOf('clock.now')} as now, noted.id, noted.lost
@@ -210,13 +214,13 @@ with clock as materialized (
 given as materialized (${rowsOf({ id: 'uuid', fence: 'bigint', claim: 'uuid' })}),
 left_alone as (
   update ${schema}.runs r
-  set worker_id = '${NOBODY}', lease_until = (select lease_until from clock), kept = true
+  set worker_id = '${NOBODY}', lease_until = (select lease_until from clock), index_excluded = true
   from given g
-  where ${grantedTo('g')} and not r.cancel_requested
+  where ${claimedBy('g')} and not r.cancel_requested
   returning r.id, r.fence
 ),
-looked_after as (
-  insert into ${schema}.leases (look_at, ids)
+checked_after as (
+  insert into ${schema}.leases (check_at, ids)
   select clock.lease_until, list.ids from clock cross join (select array(select id from left_alone) as ids) list
   where cardinality(list.ids) > 0
 )
@@ -224,12 +228,12 @@ select id, fence from left_alone`)
 
 /** Leases, and runs, that one look passes through; the next goes on. */
 const MOST_LEASES = 2000
-const LOOKED_AT = 20_000
+const SCANNED = 20_000
 /** Looks in a row that find nothing lost, though there is more to look at. */
-const MOST_LOOKS = 50
+const MAX_SCANS = 50
 
 /**
- * Looks at those runs whose time to be looked at has come, told by the claims that granted them. What has ended is
+ * Looks at those runs whose time to be looked at has come, told by the claims that claimed them. What has ended is
  * forgotten, what was renewed is looked at again when its lease ends, and what is lost again and again until it is settled. A list
  * of ids is never changed, because the place of an id in it tells whether its run has begun.
  */
@@ -238,13 +242,13 @@ export const expiredStatement = (schema: string): Statement =>
 with clock as materialized (select ${schema}.now_at() as now),
 due as materialized (
   select place, ids, claim_id, begun from (
-    select l.ctid as place, l.ids, l.claim_id, l.begun, sum(cardinality(l.ids)) over (order by l.look_at, l.ctid) - cardinality(l.ids) as before
+    select l.ctid as place, l.ids, l.claim_id, l.begun, sum(cardinality(l.ids)) over (order by l.check_at, l.ctid) - cardinality(l.ids) as before
     from (
-      select ctid, look_at, ids, claim_id, begun from ${schema}.leases where look_at <= (select now from clock)
-      order by look_at limit ${MOST_LEASES} for update skip locked
+      select ctid, check_at, ids, claim_id, begun from ${schema}.leases where check_at <= (select now from clock)
+      order by check_at limit ${MOST_LEASES} for update skip locked
     ) l
   ) counted
-  where before < ${LOOKED_AT}
+  where before < ${SCANNED}
 ),
 held as materialized (
   select d.place, d.claim_id is null or list.n <= d.begun as has_begun, r.*
@@ -254,17 +258,17 @@ held as materialized (
     limit 1
   ) r
 ),
-rest as materialized (select place, min(lease_until) as look_at from held group by place),
+rest as materialized (select place, min(lease_until) as check_at from held group by place),
 forgotten as (
   delete from ${schema}.leases where ctid = any(array(select place from due where place not in (select place from rest)))
 ),
 put_off as (
-  update ${schema}.leases l set look_at = rest.look_at from rest
+  update ${schema}.leases l set check_at = rest.check_at from rest
   where l.ctid = any(array(select place from rest)) and l.ctid = rest.place
 )
-select full_look.more, lost.* from (
-  select (select count(*) from due) = ${MOST_LEASES} or (select sum(cardinality(ids)) from due) >= ${LOOKED_AT} as more
-) full_look left join (
+select full_scan.more, lost.* from (
+  select (select count(*) from due) = ${MOST_LEASES} or (select sum(cardinality(ids)) from due) >= ${SCANNED} as more
+) full_scan left join (
   select ${liveFields('r')}, ended.has_begun from (
     select id, bool_or(has_begun) as has_begun from held where lease_until <= (select now from clock) group by id
   ) ended

@@ -16,20 +16,20 @@ export interface ConnectionOptions {
   readonly prepare: boolean
   readonly statementTimeoutMs: number
   readonly name: string
-  readonly gate?: Gate
+  readonly admission?: Admission
 }
 
 /** Decides about a connection of a pool before its first use, and again when the server behind it may be another. */
-export interface Gate {
+export interface Admission {
   isAdmitted(client: Client): boolean
   /** Throws when the connection must not be used. `server` names the server in messages. */
-  admit(client: Client, lane: Lane, server: string): Promise<void>
+  admit(client: Client, executor: Executor, server: string): Promise<void>
   /** The server has answered. */
   answered(): void
 }
 
 /** A pool as the verbs see it. What fails for no fault of its own, such as a deadlock, is done again. */
-export interface Lane {
+export interface Executor {
   /** One statement. */
   readonly ask: Ask
   /** Several statements in one transaction. */
@@ -38,10 +38,10 @@ export interface Lane {
 
 export interface Connection {
   /** For claims, renewals, settlements and planning: never queues behind what people ask for, and waits no longer than `leased` allows. */
-  readonly hot: Lane
+  readonly hot: Executor
   /** The same connections, for writes whose size grows with what there is to write. */
-  readonly bulk: Lane
-  readonly api: Lane
+  readonly bulk: Executor
+  readonly api: Executor
   /** A worker with leases of this length uses the connection: an answer on `hot` that takes a third of it is of no more use. */
   leased(leaseMs: number): void
   /** Work that asks later than it begins, by `late`: whoever closes waits for it, and refuses what is begun afterwards. */
@@ -69,7 +69,7 @@ const KEEP_ALIVE_MS = 10_000
 const HOT_CONNECTIONS = 5
 
 export function connect(options: ConnectionOptions): Connection {
-  const { name, prepare, statementTimeoutMs: timeoutMs, gate } = options
+  const { name, prepare, statementTimeoutMs: timeoutMs, admission } = options
   let hotTimeoutMs = timeoutMs
   const hosts = options.urls ? createHosts(options.urls) : null
   const own = options.pool
@@ -96,7 +96,7 @@ export function connect(options: ConnectionOptions): Connection {
   }
 
   const admit: Admit = async (client, server) => {
-    if (gate && !gate.isAdmitted(client)) await gate.admit(client, laneOn(client), server)
+    if (admission && !admission.isAdmitted(client)) await admission.admit(client, executorOn(client), server)
   }
   const borrow = createBorrow(own, hosts, admit)
   /** One piece of work on one client, watched until it ends, and repeated when nothing of it was written. */
@@ -107,7 +107,7 @@ export function connect(options: ConnectionOptions): Connection {
     borrow(pool, async (client) => {
       await admit(client, name)
       const answer = await work(client)
-      gate?.answered()
+      admission?.answered()
       return answer
     })
 
@@ -121,19 +121,19 @@ export function connect(options: ConnectionOptions): Connection {
     }
   }
   /** For the gate. */
-  const laneOn = (client: Client): Lane => {
+  const executorOn = (client: Client): Executor => {
     const ask = askOn(client, () => Math.min(hotTimeoutMs, CHECK_TIMEOUT_MS))
     return { ask, transact: (work) => transaction(ask, work) }
   }
-  const lane = (pool: Pool, limitMs?: () => number): Lane => ({
+  const executor = (pool: Pool, limitMs?: () => number): Executor => ({
     ask: (statement, values) => using(pool, (client) => askOn(client, limitMs)(statement, values)),
     transact: (work) => using(pool, (client) => transaction(askOn(client, limitMs), work)),
   })
 
   return {
-    hot: lane(hot, () => hotTimeoutMs),
-    bulk: lane(hot),
-    api: lane(api),
+    hot: executor(hot, () => hotTimeoutMs),
+    bulk: executor(hot),
+    api: executor(api),
     leased(leaseMs) {
       hotTimeoutMs = Math.min(hotTimeoutMs, Math.max(LEAST_TIMEOUT_MS, leaseMs / 3))
     },

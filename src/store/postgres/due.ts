@@ -1,4 +1,4 @@
-/** Which schedules are due, page by page: the nearest first, but of a crowd those whose rows stand together; how plans are written is `record.ts`. */
+/** Which schedules are due, page by page: the nearest first, but of a backlog those whose rows stand together; how plans are written is `record.ts`. */
 import { pauseDetail } from '../../plan/non-run.ts'
 import type { DueSchedule } from '../../plan/plan.ts'
 import { isSameShard, type Shard } from '../../plan/shard.ts'
@@ -8,12 +8,12 @@ import { type DuePage, LONGEST_PAGE, type PlanningStore } from '../contract/plan
 import { interned } from '../interned.ts'
 import { uuids } from './bytes.ts'
 import type { Connection } from './connection.ts'
-import { createRest, entriesRead } from './rest.ts'
 import { createRowAddresses, type RowAddresses } from './row-addresses.ts'
 import { instantAt, msOf, spanOf } from './rows.ts'
+import { createScanBackoff, entriesRead } from './scan-backoff.ts'
 import { prepared, type Statement } from './statement.ts'
 
-/** Before each schedule, and also when none is to follow: the clock; the first cursor beyond the horizon, or of all for a page of a crowd; and how many entries of the index were read to find them. */
+/** Before each schedule, and also when none is to follow: the clock; the first cursor beyond the horizon, or of all for a page of a backlog; and how many entries of the index were read to find them. */
 type DueRow = readonly [
   now: number,
   cursor: number | null,
@@ -27,7 +27,7 @@ type DueRow = readonly [
   firing: string,
   nextAt: number,
   watermarkAt: number,
-  made: number,
+  runCount: number,
   pause: Pause | null,
   address: string,
 ]
@@ -38,9 +38,9 @@ export interface DueOptions {
   readonly clock?: Pick<Clock, 'elapsed'>
 }
 
-/** Pages that a crowd is made up of: the more, the closer its neighbours. Few seconds of planning; what becomes urgent meanwhile comes first. */
-const CROWD_PAGES = 64
-/** What is due so soon does not wait for its place in a crowd. */
+/** Pages that a backlog is made up of: the more, the closer its neighbours. Few seconds of planning; what becomes urgent meanwhile comes first. */
+const BACKLOG_PAGES = 64
+/** What is due so soon does not wait for its place in a backlog. */
 const URGENT_MS = 2000
 
 /**
@@ -58,27 +58,27 @@ export function dueOn(
     return scheduleOf(row)
   }
   const [near, nearExcept] = [dueStatement(schema), dueStatement(schema, EXCEPT)]
-  const [crowdOf, pageOf] = [crowdStatement(schema), pageStatement(schema)]
-  const [nearInShard, crowdInShard] = [dueInShardStatement(schema), crowdInShardStatement(schema)]
+  const [backlogOf, pageOf] = [backlogStatement(schema), pageStatement(schema)]
+  const [nearInShard, backlogInShard] = [dueInShardStatement(schema), backlogInShardStatement(schema)]
   /** What the last scan was for: where it may start and what it found are true of that shard only. */
   let shard: Shard | null = null
   /** Set while there is more behind the last page, and none of that page was urgent. Others who look, with other limits, leave it alone. */
   let ahead: Ahead | null = null
-  const rest = createRest(clock)
+  const rest = createScanBackoff(clock)
   /** No cursor was found below it. One that somebody put there since is found by the next look from the beginning. */
   let floorAt: number | null = null
   const floor = (): number | null => (rest.leftMs() > 0 ? floorAt : null)
 
-  /** A whole page of the crowd; undefined when there is none, or something urgent came in between. */
-  async function fromCrowd(
+  /** A whole page of the backlog; undefined when there is none, or something urgent came in between. */
+  async function fromBacklog(
     { lookaheadMs, limit, pages }: Ahead,
     except: readonly string[],
   ): Promise<DuePage | undefined> {
     if (pages.length === 0) {
       const values = [lookaheadMs, floor(), limit, uuids(except)]
       const found = await (shard === null
-        ? connection.hot.ask<{ places: string }>(crowdOf, values)
-        : connection.hot.ask<{ places: string }>(crowdInShard, [...values, shard.count, shard.index]))
+        ? connection.hot.ask<{ places: string }>(backlogOf, values)
+        : connection.hot.ask<{ places: string }>(backlogInShard, [...values, shard.count, shard.index]))
       pages.push(...found.map(({ places }) => places))
     }
     const places = pages.shift()
@@ -117,7 +117,7 @@ export function dueOn(
       floorAt = null
     }
     const isSame = ahead?.limit === limit && ahead.lookaheadMs === lookaheadMs
-    const found = isSame ? await fromCrowd(ahead!, except) : undefined
+    const found = isSame ? await fromBacklog(ahead!, except) : undefined
     if (found !== undefined) return found
     const page = await nearest(lookaheadMs, limit, except)
     const isPatient = page.schedules.length === limit && page.schedules[0]!.nextAt > page.now + URGENT_MS
@@ -130,7 +130,7 @@ export function dueOn(
 interface Ahead {
   readonly lookaheadMs: number
   readonly limit: number
-  /** Places of the cursors of a crowd that were not handed out yet. Whether they are due still is asked again. */
+  /** Places of the cursors of a backlog that were not handed out yet. Whether they are due still is asked again. */
   readonly pages: string[]
 }
 
@@ -146,7 +146,7 @@ function scheduleOf(row: DueRow): DueSchedule {
     firing: interned<FiringPolicy>(row[9]),
     nextAt: row[10],
     watermarkAt: row[11],
-    made: row[12],
+    runCount: row[12],
     pausedUntil: pause?.until ?? null,
     pauseDetail: pause ? pauseDetail(pause) : '',
   }
@@ -167,7 +167,7 @@ const schedulesNear = (schema: string, cursor: string): Statement['text'] => `
 select ${msOf('clock.now')} as now, ${msOf(`(${cursor})`)} as cursor,
   (select ${entriesRead(`${schema}.cursors_due`)} - (select read from clock) from (select count(*) from near) all_of_it)::float8 as read,
   s.id, s.workspace, s.key, near.revision, s.timing::text as timing, s.catch_up::text as catch_up,
-  s.firing::text as firing, ${msOf('near.next_at')} as next_at, ${msOf('near.watermark_at')} as watermark_at, near.made, s.pause,
+  s.firing::text as firing, ${msOf('near.next_at')} as next_at, ${msOf('near.watermark_at')} as watermark_at, near.run_count, s.pause,
   near.place::text || s.place::text as address
 from clock
 left join (near cross join lateral (
@@ -176,12 +176,12 @@ left join (near cross join lateral (
 ) s) on true
 order by near.next_at`
 
-const NEAR = 'c.ctid as place, c.schedule_id, c.next_at, c.watermark_at, c.revision, c.made'
+const NEAR = 'c.ctid as place, c.schedule_id, c.next_at, c.watermark_at, c.revision, c.run_count'
 
 /**
  * The cursors within the horizon, the nearest first, as many as `$3` says for each of so many pages. A limit that the server's
- * planner can look into makes it plan every look anew; one that it cannot, it takes for a tenth of all cursors, and a look
- * among very many then seems dear enough to be compiled, which takes far longer than the look. The second limit takes nothing
+ * planner can look into makes it plan every look again; one that it cannot, it takes for a tenth of all cursors, and a look
+ * among very many then seems expensive enough to be compiled, which takes far longer than the look. The second limit takes nothing
  * away, but says how few they are.
  */
 const nearIn = (schema: string, columns: string, { pages, except }: { pages: number; except: string }): string => `
@@ -206,7 +206,7 @@ export const dueStatement = (schema: string, except = ''): Statement => ({
   rowMode: 'array',
 })
 
-/** Of those that the crowd had on this page, the ones that are still where they were. */
+/** Of those that the backlog had on this page, the ones that are still where they were. */
 export const pageStatement = (schema: string): Statement => ({
   ...prepared(`${horizon(schema)},
 near as materialized (
@@ -217,12 +217,12 @@ near as materialized (
 })
 
 /** The nearest, in the order of their ids, as many whole pages of `$3` as there are. */
-export const crowdStatement = (schema: string, shard = ''): Statement =>
-  prepared(`${horizon(schema)},${nearIn(schema, 'c.ctid as place, c.schedule_id', { pages: CROWD_PAGES, except: EXCEPT + shard })}
+export const backlogStatement = (schema: string, shard = ''): Statement =>
+  prepared(`${horizon(schema)},${nearIn(schema, 'c.ctid as place, c.schedule_id', { pages: BACKLOG_PAGES, except: EXCEPT + shard })}
 select array_agg(place order by schedule_id)::text as places
 from (select place, schedule_id, (row_number() over (order by schedule_id) - 1) / $3::int as page from near) numbered
 group by page having count(*) = $3::int
 order by page`)
 
 export const dueInShardStatement = (schema: string): Statement => dueStatement(schema, EXCEPT + SHARD)
-export const crowdInShardStatement = (schema: string): Statement => crowdStatement(schema, SHARD)
+export const backlogInShardStatement = (schema: string): Statement => backlogStatement(schema, SHARD)

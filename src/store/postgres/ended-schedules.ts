@@ -6,7 +6,7 @@ import { FIRST_ID, instantAt, msOf, spanOf } from './rows.ts'
 import { plain, prepared, type Statement, texts } from './statement.ts'
 
 /** Rows of the index that one step looks at. Paused and quarantined schedules stand in it too, and are passed over. */
-export const LOOK_ROWS = 500
+export const SCAN_ROWS = 500
 
 interface Place {
   readonly at: number
@@ -28,13 +28,13 @@ export interface EndedSchedules {
 }
 
 export function createEndedSchedules(connection: Connection, schema: string): EndedSchedules {
-  const [look, again] = [overStatement(schema, 'look'), overStatement(schema, 'again')]
+  const [look, again] = [overStatement(schema, 'look'), overStatement(schema, 'retry')]
   const [lock, removal] = [lockStatement(schema), removeStatement(schema)]
   const all = countStatement(schema)
   let after = START
   const remove = async (endedMs: number): Promise<number> => {
     const rows = await connection.api.ask<Row>(look, [endedMs, after.at, after.id])
-    after = rows.length === LOOK_ROWS ? rows.at(-1)! : START
+    after = rows.length === SCAN_ROWS ? rows.at(-1)! : START
     // In the order in which everybody locks them.
     const found = rows.filter(({ ended }) => ended).sort(byName)
     if (found.length === 0) return 0
@@ -61,13 +61,13 @@ const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1)
 const byName = (a: Row, b: Row): number => compare(a.workspace, b.workspace) || compare(a.key, b.key)
 
 /** `look`: from a place on, in the order of the index. `again`: those of these ids. */
-export const overStatement = (schema: string, which: 'look' | 'again'): Statement =>
-  prepared(`${overText(schema, which)} limit ${LOOK_ROWS}`)
+export const overStatement = (schema: string, which: 'look' | 'retry'): Statement =>
+  prepared(`${overText(schema, which)} limit ${SCAN_ROWS}`)
 
 const countStatement = (schema: string): Statement =>
   prepared(`select count(*) as rows from (${overText(schema, 'look')}) over where ended`)
 
-const overText = (schema: string, which: 'look' | 'again'): string => {
+const overText = (schema: string, which: 'look' | 'retry'): string => {
   const before = `(select ${schema}.now_at()) - ${spanOf('$1::float8')}`
   // As a value of one row and not as "not exists", for which the server may read the whole table once.
   const none = (of: string): string => `(select true from ${schema}.${of} limit 1) is null`

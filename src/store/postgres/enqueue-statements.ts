@@ -1,15 +1,15 @@
 /** The SQL by which runs made by hand are inserted, and the values that go with it; which of it a call needs is `enqueue.ts`. */
 import { toJsonText } from '../../json.ts'
 import type { NewRun } from '../contract/runs.ts'
-import { kindRows, kindsOf, kindValues, rememberedTexts } from './kinds.ts'
+import { kindRows, kindsOf, kindValues, rememberedTexts } from './common-columns.ts'
 import { instantAt, mayOpen, spanOf } from './rows.ts'
-import { inTurn } from './sharing.ts'
+import { isShared } from './shared-queues.ts'
 import { listOf, plain, prepared, type Statement, texts, type Value } from './statement.ts'
 
 const RUN = { id: 'uuid', kind: 'int', due_ms: 'float8', payload: 'jsonb' }
 const MORE = {
   ...{ idempotency_key: 'text', scheduled_ms: 'float8', slot_start_ms: 'float8' },
-  ...{ lane: 'text', overlap: 'text' },
+  ...{ concurrency_group: 'text', overlap: 'text' },
 }
 /** What runs of one call mostly share. */
 const KIND = {
@@ -29,8 +29,8 @@ export const fullValues = (runs: readonly NewRun[]): Value[] =>
     texts(runs.map(({ idempotencyKey }) => idempotencyKey)),
     plain(runs.map(({ slot }) => slot?.scheduledAt ?? null)),
     plain(runs.map(({ slot }) => slot?.slotStartAt ?? null)),
-    texts(runs.map(({ lane }) => lane)),
-    texts(runs.map(({ lane, overlap }) => (lane === null ? 'allow' : overlap))),
+    texts(runs.map(({ group }) => group)),
+    texts(runs.map(({ group, overlap }) => (group === null ? 'allow' : overlap))),
   ])
 
 function listsOf(runs: readonly NewRun[], more: readonly Value[]): Value[] {
@@ -50,27 +50,27 @@ function listsOf(runs: readonly NewRun[], more: readonly Value[]): Value[] {
 }
 
 const DUE = `coalesce(${instantAt('g.due_ms')}, clock.now + ${spanOf('g.delay_ms')})`
-const GIVEN_RUN = { lane: 'g.lane', place: `coalesce(${instantAt('g.scheduled_ms')}, ${DUE})`, due: DUE }
+const GIVEN_RUN = { group: 'g.concurrency_group', place: `coalesce(${instantAt('g.scheduled_ms')}, ${DUE})`, due: DUE }
 const COLUMNS = `id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key, schedule_revision,
     due_at, created_at, payload, policy, attempt, fence, cancel_requested`
 const FIELDS = `g.id, g.workspace, g.job, g.queue, 'pending', g.trigger, g.priority, g.schedule_id, g.schedule_key,
     g.schedule_revision, ${DUE}, clock.now,
     g.payload, g.policy, 0, 0, false`
-const TURN = { workspace: 'g.workspace', queue: 'g.queue' }
+const FAIR = { workspace: 'g.workspace', queue: 'g.queue' }
 
-/** For such runs of any kind, with neither key nor lane nor occurrence; fails when one of the ids is taken. */
+/** For such runs of any kind, with neither key nor group nor occurrence; fails when one of the ids is taken. */
 export const insertStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now)
-insert into ${schema}.runs (${COLUMNS}, turn)
-select ${FIELDS}, ${inTurn(schema, TURN)} from (${givenBy(RUN)}) g cross join clock`)
+insert into ${schema}.runs (${COLUMNS}, in_fair_share)
+select ${FIELDS}, ${isShared(schema, FAIR)} from (${givenBy(RUN)}) g cross join clock`)
 
 const GIVEN = givenBy({ ...RUN, ...MORE })
 
-const insertFrom = (schema: string, { of, gate }: { of: string; gate: string }): string => `
-  insert into ${schema}.runs (${COLUMNS}, turn, idempotency_key, scheduled_at, slot_start_at, lane, overlap, gate)
-  select ${FIELDS}, ${inTurn(schema, TURN)}, g.idempotency_key, ${instantAt('g.scheduled_ms')}, ${instantAt('g.slot_start_ms')},
-    g.lane, g.overlap, ${gate}
+const insertFrom = (schema: string, { of, readiness }: { of: string; readiness: string }): string => `
+  insert into ${schema}.runs (${COLUMNS}, in_fair_share, idempotency_key, scheduled_at, slot_start_at, concurrency_group, overlap, readiness)
+  select ${FIELDS}, ${isShared(schema, FAIR)}, g.idempotency_key, ${instantAt('g.scheduled_ms')}, ${instantAt('g.slot_start_ms')},
+    g.concurrency_group, g.overlap, ${readiness}
   from (${of}) g cross join clock
   on conflict do nothing
   returning id`
@@ -89,12 +89,12 @@ remembered as (
 /** What a key stands for by now: nothing, and then this run, or another. */
 const FREE = '(idempotency_key is null or id in (select run_id from remembered))'
 
-/** For runs without lanes. Answers, as the next does, what was not inserted, and whether for its key rather than its id. */
+/** For runs without groups. Answers, as the next does, what was not inserted, and whether for its key rather than its id. */
 export const keyedStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
 given as materialized (${GIVEN}),${remembered(schema)},
-inserted as (${insertFrom(schema, { of: `select * from given where ${FREE}`, gate: `'open'` })}
+inserted as (${insertFrom(schema, { of: `select * from given where ${FREE}`, readiness: `'ready'` })}
 )
 select id, not ${FREE} as keyed from given where id not in (select id from inserted)`)
 
@@ -105,25 +105,25 @@ export const endedAlready = (schema: string): string =>
     or (select 1 from ${schema}.deleted_runs where id = g.id limit 1) is not null))`
 
 /**
- * The first of a lane is open where the lane is empty; what finds it taken by one that could not be seen yet is inserted a
- * second time, waiting. Lanes in order too.
+ * The first of a concurrency group is open where the group is empty; what finds it taken by one that could not be seen yet is inserted a
+ * second time, waiting. Concurrency groups in order too.
  */
-export const lanedStatement = (schema: string, ended = 'false'): Statement =>
+export const groupedStatement = (schema: string, ended = 'false'): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
 given as materialized (select g.*, row_number() over () as n from (${GIVEN}) g),${remembered(schema)},
 free as materialized (
-  select g.*, row_number() over (partition by g.lane order by g.n) as place from given g
+  select g.*, row_number() over (partition by g.concurrency_group order by g.n) as place from given g
   where ${FREE} and not (${ended})
 ),
 inserted as (${insertFrom(schema, {
-    of: 'select * from free order by lane, n',
-    gate: `case when g.lane is null or (g.place = 1 and ${mayOpen(schema, GIVEN_RUN)}) then 'open' else 'waiting' end`,
+    of: 'select * from free order by concurrency_group, n',
+    readiness: `case when g.concurrency_group is null or (g.place = 1 and ${mayOpen(schema, GIVEN_RUN)}) then 'ready' else 'blocked' end`,
   })}
 ),
 behind as (${insertFrom(schema, {
-    of: 'select * from free where lane is not null and place = 1 and id not in (select id from inserted)',
-    gate: `'waiting'`,
+    of: 'select * from free where concurrency_group is not null and place = 1 and id not in (select id from inserted)',
+    readiness: `'blocked'`,
   })}
 )
 select id, not ${FREE} as keyed from given

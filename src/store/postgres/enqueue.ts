@@ -1,15 +1,15 @@
 /** Inserts runs made by hand, and keeps the promise of idempotency keys; the SQL for it is `enqueue-statements.ts`. */
 import type { Enqueued, NewRun } from '../contract/runs.ts'
-import { type Alike, createAlike } from './enqueue-alike.ts'
 import {
   endedAlready,
   fullValues,
+  groupedStatement,
   insertStatement,
   keyedStatement,
-  lanedStatement,
   plainValues,
   recallStatement,
 } from './enqueue-statements.ts'
+import { createUniform, type UniformBatch } from './enqueue-uniform.ts'
 import { isTaken } from './failure.ts'
 import { type Ask, type Statement, texts } from './statement.ts'
 import type { Word } from './wake.ts'
@@ -18,19 +18,21 @@ import type { Word } from './wake.ts'
 export type Enqueue = (runs: readonly NewRun[], ask: Ask, alone?: 'alone') => Promise<Enqueued[]>
 
 /** The common case in the shortest way: a statement that fails when an id is taken. Null for runs that may meet others. */
-export function createPlain(schema: string): (runs: readonly NewRun[]) => Alike | null {
-  const [alike, insert] = [createAlike(schema), insertStatement(schema)]
-  return (runs) => alike(runs) ?? (runs.every(isPlain) ? { statement: insert, values: plainValues(runs) } : null)
+export function createPlain(schema: string): (runs: readonly NewRun[]) => UniformBatch | null {
+  const [uniform, insert] = [createUniform(schema), insertStatement(schema)]
+  return (runs) => uniform(runs) ?? (runs.every(isPlain) ? { statement: insert, values: plainValues(runs) } : null)
 }
 
 /** For runs that differ in nothing but ids and payloads; answers false, and has written nothing, for others and when an id is taken. */
-export function createInsertAlike(schema: string): (runs: readonly NewRun[], ask: Ask, word: Word) => Promise<boolean> {
-  const alike = createAlike(schema)
-  return (runs, ask, word) => written(alike(runs, word), ask)
+export function createInsertUniform(
+  schema: string,
+): (runs: readonly NewRun[], ask: Ask, word: Word) => Promise<boolean> {
+  const uniform = createUniform(schema)
+  return (runs, ask, word) => written(uniform(runs, word), ask)
 }
 
 /** Whether it was: not where there is nothing to ask, or where an id is taken after all. */
-async function written(insert: Alike | null, ask: Ask): Promise<boolean> {
+async function written(insert: UniformBatch | null, ask: Ask): Promise<boolean> {
   if (!insert) return false
   try {
     await ask(insert.statement, insert.values)
@@ -43,14 +45,14 @@ async function written(insert: Alike | null, ask: Ask): Promise<boolean> {
 
 export function createEnqueue(schema: string): Enqueue {
   const insertKeyed = keyedStatement(schema)
-  const [insertLaned, insertSlots] = [lanedStatement(schema), lanedStatement(schema, endedAlready(schema))]
+  const [insertGrouped, insertSlots] = [groupedStatement(schema), groupedStatement(schema, endedAlready(schema))]
   const recall = recallStatement(schema)
   const plainly = createPlain(schema)
 
-  /** No more is looked at than these runs need, because the server plans the longer statements anew for each call. */
+  /** No more is looked at than these runs need, because the server plans the longer statements again for each call. */
   const choose = (runs: readonly NewRun[]): Statement => {
     if (runs.some(({ slot }) => slot !== null)) return insertSlots
-    return runs.some(({ lane }) => lane !== null) ? insertLaned : insertKeyed
+    return runs.some(({ group }) => group !== null) ? insertGrouped : insertKeyed
   }
 
   /** Inserts, and answers those that were not, because their id or their key is taken. */
@@ -98,8 +100,8 @@ interface LeftOut {
 }
 
 /** Without anything that could make it wait for another's transaction. */
-export const isPlain = ({ idempotencyKey, lane, slot }: NewRun): boolean =>
-  idempotencyKey === null && lane === null && slot === null
+export const isPlain = ({ idempotencyKey, group, slot }: NewRun): boolean =>
+  idempotencyKey === null && group === null && slot === null
 
 /** A run without a key stands for itself. */
 const nameOf = ({ id, workspace, idempotencyKey }: NewRun): string =>

@@ -4,7 +4,7 @@ import type { Failover } from '../../observe/failover.ts'
 import type { Clock } from '../../time/clock.ts'
 import { type FailoverStore, NO_FAILOVERS } from '../contract/failovers.ts'
 import type { Client } from './client.ts'
-import type { Connection, Gate, Lane } from './connection.ts'
+import type { Admission, Connection, Executor } from './connection.ts'
 import { type FailoverNotes, openFailoverNotes } from './failover-notes.ts'
 import { isForbidden, isReadOnly } from './failure.ts'
 import { decideLineage, type LineageDecision, type LogState, type Memory } from './lineage.ts'
@@ -13,18 +13,18 @@ import { type Ask, unprepared } from './statement.ts'
 /** After a failover, what was acknowledged since the last note is in question. Each note costs one write. */
 const NOTE_MS = 4000
 
-export interface ServerGate extends Gate {
+export interface ServerAdmission extends Admission {
   /** From here on there is a schema, in which the note stands; connections that were open before are checked again. */
   watch(connection: Connection, schema: string): Promise<FailoverStore>
 }
 
-export interface ServerGateOptions {
+export interface ServerAdmissionOptions {
   /** Of the store, for messages. */
   readonly name: string
   readonly clock: Pick<Clock, 'elapsed'>
 }
 
-export function createServerGate({ name, clock }: ServerGateOptions): ServerGate {
+export function createServerAdmission({ name, clock }: ServerAdmissionOptions): ServerAdmission {
   /** Which server each connection led to when it was checked. */
   const checked = new WeakMap<Client, string>()
   const listeners = new Set<(failover: Failover) => void>()
@@ -69,7 +69,7 @@ export function createServerGate({ name, clock }: ServerGateOptions): ServerGate
   }
 
   /** Decides again while nobody else does, and writes the record, if there is to be one, together with the note. */
-  const settle = async ({ transact }: Lane, notes: FailoverNotes, server: string): Promise<void> => {
+  const settle = async ({ transact }: Executor, notes: FailoverNotes, server: string): Promise<void> => {
     const { lock, read, record, write } = notes
     const askedAt = clock.elapsed()
     const [decision, now] = await transact(async (ask) => {
@@ -86,16 +86,16 @@ export function createServerGate({ name, clock }: ServerGateOptions): ServerGate
   }
 
   /** Answers which server this is. */
-  const check = async (lane: Lane, notes: FailoverNotes, server: string): Promise<string> => {
+  const check = async (executor: Executor, notes: FailoverNotes, server: string): Promise<string> => {
     // Before the question: what this process learns meanwhile may be newer than the answer.
     const [before, askedAt] = [memory(), clock.elapsed()]
-    const found = await notes.read(lane.ask)
+    const found = await notes.read(executor.ask)
     const { now, stored } = found
     const decision = decideLineage({ memory: before, ...found })
     if (decision.kind !== 'failed_over')
       take(decision, { ...now, position: stored?.position ?? 0 }, { askedAt, server })
     else
-      await settle(lane, notes, server).catch((error) => {
+      await settle(executor, notes, server).catch((error) => {
         // A role that writes nothing leaves the record to others.
         if (!isForbidden(error) && !isReadOnly(error)) throw error
         remember({ ...now, position: stored?.position ?? 0 }, askedAt)
@@ -105,9 +105,9 @@ export function createServerGate({ name, clock }: ServerGateOptions): ServerGate
 
   return {
     isAdmitted: (client) => checked.get(client) === current,
-    async admit(client, lane, server) {
-      await assertWritable(lane.ask, server)
-      checked.set(client, notes ? await check(lane, notes, server) : current)
+    async admit(client, executor, server) {
+      await assertWritable(executor.ask, server)
+      checked.set(client, notes ? await check(executor, notes, server) : current)
     },
     answered() {
       answeredAt = clock.elapsed()

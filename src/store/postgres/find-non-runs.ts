@@ -6,7 +6,7 @@ import { instantAt, isId, msOf } from './rows.ts'
 import { type Statement, texts, unprepared, type Value } from './statement.ts'
 
 /** Rows that one call looks at: a few milliseconds of work. */
-export const LOOK_ROWS = 2000
+export const SCAN_ROWS = 2000
 
 interface Row extends Pick<NonRun, 'count' | 'state' | 'reason' | 'detail'> {
   readonly schedule_id: string
@@ -49,7 +49,7 @@ type Bind = (value: Value, type: string) => string
 export function nonRunEdge(schema: string, filter: NonRunFilter, { after }: Pick<NonRunPage, 'after'>): Question {
   const { values, bind } = binder()
   const from = looked(schema, { filter, after, bind })
-  const text = `select ${msOf('n.to_at')} as to_at, n.schedule_id ${from} offset ${LOOK_ROWS - 1} limit 1`
+  const text = `select ${msOf('n.to_at')} as to_at, n.schedule_id ${from} offset ${SCAN_ROWS - 1} limit 1`
   return [unprepared(text), values]
 }
 
@@ -67,7 +67,7 @@ export function nonRunPage(schema: string, filter: NonRunFilter, { limit, after 
   const text = `
 select n.schedule_id, ${msOf('n.from_at')} as from_at, ${msOf('n.to_at')} as to_at, n.count, n.state, n.reason, n.detail,
   ${msOf('n.recorded_at')} as recorded_at, o.workspace, o.key, o.job, o.queue
-from (select n.* ${from} limit ${LOOK_ROWS}) n
+from (select n.* ${from} limit ${SCAN_ROWS}) n
 cross join lateral (
   select s.workspace, s.key, s.job, s.queue from ${schema}.schedules s where s.id = n.schedule_id
   union all

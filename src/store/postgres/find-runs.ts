@@ -8,7 +8,7 @@ import { type Statement, texts, unprepared, type Value } from './statement.ts'
 import { unbounded, withinBytes } from './within-bytes.ts'
 
 /** Rows of each part that one call looks at, where no index has only what is asked for. */
-export const LOOK_ROWS = 10_000
+export const SCAN_ROWS = 10_000
 
 const LIVE: readonly RunState[] = ['pending', 'running']
 
@@ -102,7 +102,7 @@ export function edgeQuestion({ parts, left }: Search, { after }: RunPage): reado
 
 /** Each from its index alone. */
 function edgeOf(part: Part, after: RunPage['after'], bind: Bind): string {
-  const end = `offset ${LOOK_ROWS - 1} limit 1`
+  const end = `offset ${SCAN_ROWS - 1} limit 1`
   if (part.order === 'id')
     return `select t.id from ${part.table} t ${where(boundsOf(part, { after }, bind))} order by t.id desc ${end}`
   const before = after ? [`t.scheduled_at < ${instantAt(bind(instantOf(after.id), 'float8'))}`] : []

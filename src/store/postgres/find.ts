@@ -6,7 +6,7 @@ import { prepared, type Statement, unprepared, type Value } from './statement.ts
 import { unbounded, withinBytes } from './within-bytes.ts'
 
 /** Rows that one call looks at, where no index has only what is asked for. */
-export const LOOK_ROWS = 5000
+export const SCAN_ROWS = 5000
 /** So many overdue schedules are found by their cursors; where there are more, any look meets some. */
 export const FEW_OVERDUE = 2000
 /** As much of a tag as its table has. */
@@ -123,9 +123,9 @@ export function findQuestion(
     select * from ${schema}.schedules where workspace = w.workspace and key = w.key limit 1
   ) s`
   const most = bind(limit + 1, 'int')
-  const end = walk.left.length === 0 ? `limit ${most}` : walk.isShort ? '' : `limit ${LOOK_ROWS}`
+  const end = walk.left.length === 0 ? `limit ${most}` : walk.isShort ? '' : `limit ${SCAN_ROWS}`
   const edge = `select w.workspace, w.key from ${walk.table} w
-  ${where([...within, `(select count(*) from found) < ${most}`])} order by w.workspace, w.key offset ${LOOK_ROWS - 1} limit 1`
+  ${where([...within, `(select count(*) from found) < ${most}`])} order by w.workspace, w.key offset ${SCAN_ROWS - 1} limit 1`
   const text = `
 with found as materialized (
   select w.workspace, w.key from (${walked} ${end}) w ${hasRow ? '' : row}

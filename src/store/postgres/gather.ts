@@ -7,7 +7,7 @@ export interface GatherOptions<Item, Answer> {
   readonly isUnwritten: (error: unknown) => boolean
 }
 
-/** Items in one write, and writes under way at once: enough that one always waits for the disk while another is made. */
+/** Items in one write, and writes in flight at once: enough that one always waits for the disk while another is made. */
 const MOST = 1000
 const LINES = 3
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../../test/postgres/launcher.ts'
 import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import type { Client, Pool } from './client.ts'
-import { lookAtSchema } from './schema-look.ts'
+import { readSchemaVersion } from './schema-check.ts'
 import { openPostgres } from './store.ts'
 
 let database: Database
@@ -72,9 +72,9 @@ describe('the health of a Postgres store', () => {
 describe('a look at the schema', () => {
   it('says what an empty database lacks, and changes nothing', async () => {
     const place = { url: database.url, schema: 'another' }
-    const { version, missing } = await lookAtSchema(place)
+    const { version, missing } = await readSchemaVersion(place)
     expect([version, missing[0]]).toMatchObject([0, { version: 1, name: 'core' }])
-    expect((await lookAtSchema(place)).version).toBe(0)
-    expect((await lookAtSchema({ url: database.url })).missing).toEqual([])
+    expect((await readSchemaVersion(place)).version).toBe(0)
+    expect((await readSchemaVersion({ url: database.url })).missing).toEqual([])
   })
 })

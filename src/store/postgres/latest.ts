@@ -42,7 +42,7 @@ export const latestStatement = (schema: string): Statement => {
     `where ${of}.schedule_id = wanted.id and ${of}.scheduled_at is not null ${which}
       order by ${of}.scheduled_at desc limit $2::int`
   const live = (which: string): string =>
-    `(select ${fieldsOf('r')}, r.gate, null::float8 as "finishedAt" from ${schema}.runs r ${newest('r', which)})`
+    `(select ${fieldsOf('r')}, r.readiness, null::float8 as "finishedAt" from ${schema}.runs r ${newest('r', which)})`
   return prepared(`
 select wanted.id as schedule_id, run.*
 from unnest($1::text::uuid[]) with ordinality as wanted (id, place)
@@ -51,7 +51,7 @@ cross join lateral (
   union all
   ${live(`and r.trigger = 'backfill'`)}
   union all
-  (select ${fieldsOf('h')}, 'open' as gate, ${msOf('h.finished_at')} as "finishedAt" from ${schema}.history h ${newest('h', '')})
+  (select ${fieldsOf('h')}, 'ready' as readiness, ${msOf('h.finished_at')} as "finishedAt" from ${schema}.history h ${newest('h', '')})
   order by "scheduledAt" desc, id desc limit $2::int
 ) run
 order by wanted.place, run."scheduledAt" desc, run.id desc`)

@@ -11,7 +11,7 @@ interface NonRunRow extends Pick<NonRun, 'state' | 'reason' | 'detail' | 'count'
   recorded_at: number
 }
 
-interface SlotRow extends Pick<SlotRun, 'id' | 'state' | 'trigger' | 'gate' | 'queue' | 'attempt'> {
+interface SlotRow extends Pick<SlotRun, 'id' | 'state' | 'trigger' | 'readiness' | 'queue' | 'attempt'> {
   scheduled_at: number
   due_at: number
   schedule_revision: number | null
@@ -82,7 +82,7 @@ export const slotsStatement = (schema: string): Statement => {
   const within = (of: string): string =>
     `${of}.schedule_id = $1::uuid and ${of}.scheduled_at > ${instantAt('$2::float8')} and ${of}.scheduled_at <= ${instantAt('$3::float8')}`
   const live = (which: string): string => `(
-  select ${FIELDS('r')}, r.gate, null::float8 as finished_at, null::float8 as deleted_at, null as deleted_by from ${schema}.runs r
+  select ${FIELDS('r')}, r.readiness, null::float8 as finished_at, null::float8 as deleted_at, null as deleted_by from ${schema}.runs r
   where ${within('r')} and ${which}
   order by r.scheduled_at limit $4::int
 )`
@@ -92,13 +92,13 @@ union all
 ${live(`r.trigger = 'backfill'`)}
 union all
 (
-  select ${FIELDS('h')}, 'open' as gate, ${msOf('h.finished_at')} as finished_at, null, null from ${schema}.history h
+  select ${FIELDS('h')}, 'ready' as readiness, ${msOf('h.finished_at')} as finished_at, null, null from ${schema}.history h
   where ${within('h')}
   order by h.scheduled_at limit $4::int
 )
 union all
 (
-  select ${FIELDS('d')}, 'open' as gate, ${msOf('d.finished_at')} as finished_at, ${msOf('d.deleted_at')}, d.deleted_by
+  select ${FIELDS('d')}, 'ready' as readiness, ${msOf('d.finished_at')} as finished_at, ${msOf('d.deleted_at')}, d.deleted_by
   from ${schema}.deleted_runs d
   where ${within('d')}
   order by d.scheduled_at limit $4::int

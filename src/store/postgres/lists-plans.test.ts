@@ -6,12 +6,12 @@ import type { Database } from '../../../test/postgres/launcher.ts'
 import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import type { RunFilter } from '../contract/history.ts'
 import type { Store } from '../contract/store.ts'
-import { edgeQuestion, LOOK_ROWS, pageQuestion, searchOf } from './find-runs.ts'
+import { edgeQuestion, pageQuestion, SCAN_ROWS, searchOf } from './find-runs.ts'
 import { openPostgres } from './store.ts'
 
 const SCHEMA = '"everytick"'
 /** More than a few looks. */
-const ENDED = 12 * LOOK_ROWS
+const ENDED = 12 * SCAN_ROWS
 const LIMIT = 10
 /** A look, or all that one schedule has where that is not much more. */
 const MOST = ENDED / 8

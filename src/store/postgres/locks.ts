@@ -1,4 +1,4 @@
-/** Leases on singleton duties in Postgres, each taken, kept and given up by one conditional write. */
+/** Leases on singleton background tasks in Postgres, each taken, kept and given up by one conditional write. */
 import type { Lock, LockStore } from '../contract/locks.ts'
 import type { Connection } from './connection.ts'
 import { msOf, spanOf } from './rows.ts'

@@ -35,7 +35,7 @@ describe('migrating', () => {
 
   it('keeps schemas of one database apart', async () => {
     const [one, other] = [await opened('one'), await opened('other')]
-    await one.workers.beat({ id: 'w1', host: 'h', pid: 1, roles: [], queues: {}, tzdata: '', busy: 0 })
+    await one.workers.reportPresence({ id: 'w1', host: 'h', pid: 1, roles: [], queues: {}, tzdata: '', busy: 0 })
     expect(await one.workers.list()).toHaveLength(1)
     expect(await other.workers.list()).toEqual([])
     await Promise.all([one.close(), other.close()])
@@ -92,7 +92,7 @@ describe('a database of an older schema', () => {
 
   it('is brought up to date by what it lacks, with every row that was there', async () => {
     const store = await opened('older')
-    await store.workers.beat({ id: 'w1', host: 'h', pid: 1, roles: [], queues: {}, tzdata: '', busy: 0 })
+    await store.workers.reportPresence({ id: 'w1', host: 'h', pid: 1, roles: [], queues: {}, tzdata: '', busy: 0 })
     const before = await tablesOf('older')
     await Promise.all([migrateLater('older', true), migrateLater('older', true)])
     expect(await tablesOf('older')).toEqual([...before, 'later'].sort())

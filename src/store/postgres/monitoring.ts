@@ -16,8 +16,8 @@ import { instantAt, isId, msOf, NOBODY } from './rows.ts'
 import { plain, prepared, type Statement } from './statement.ts'
 
 /** Finished runs of one schedule that are looked at for a success: the newest with a nominal instant, and some without. */
-const LOOK_RUNS = 200
-const LOOK_TRIGGERED = 1000
+const SCAN_RUNS = 200
+const SCAN_TRIGGERED = 1000
 const DURATIONS = 20
 
 interface SubjectRow extends Omit<UnsuccessfulSubject, 'schedule' | 'lastFailure'> {
@@ -129,9 +129,9 @@ cross join lateral (
       (array_agg(${msOf('finished_at - started_at')} order by finished_at desc) filter (where started_at is not null))[1:${DURATIONS}], '{}'
     )) as durations
   from (
-    ${some(`is not null order by h.scheduled_at desc limit ${LOOK_RUNS}`)}
+    ${some(`is not null order by h.scheduled_at desc limit ${SCAN_RUNS}`)}
     union all
-    ${some(`is null limit ${LOOK_TRIGGERED}`)}
+    ${some(`is null limit ${SCAN_TRIGGERED}`)}
   ) looked where state = 'succeeded'
 ) found
 where found.at is not null`)
@@ -177,7 +177,7 @@ select id, workspace, job, schedule_id, schedule_key, worker_id, policy, "starte
     ${msOf('r.started_at')} as "startedAt", ${msOf('r.lease_until')} as "leaseUntil",
     row_number() over (partition by r.workspace order by r.started_at, r.id) as place
   from ${schema}.runs r
-  where r.kept and r.state = 'running' and r.started_at <= ${instantAt('$1::float8')}
+  where r.index_excluded and r.state = 'running' and r.started_at <= ${instantAt('$1::float8')}
 ) placed
 where place <= ${MOST_OF_ONE} order by place, "startedAt", id limit $2::int`)
 

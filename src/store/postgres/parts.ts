@@ -1,6 +1,6 @@
 /** What the verbs of a Postgres store are made of; each takes of it what it needs. */
 import type { Connection } from './connection.ts'
-import type { Sharing } from './sharing.ts'
+import type { Sharing } from './shared-queues.ts'
 import type { Vacuum } from './vacuum.ts'
 import type { Wake } from './wake.ts'
 

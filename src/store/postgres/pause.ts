@@ -19,7 +19,7 @@ was as materialized (select * from ${schema}.schedules where id = $1::uuid),
 parked as (
   update ${schema}.cursors c
   set next_at = case when was.quarantine is null then ${instantAt("($2::text::jsonb ->> 'until')::float8")} end,
-    watermark_at = ${loweredWatermark('c', 'b')}, made = c.made - coalesce(b.number, 0)
+    watermark_at = ${loweredWatermark('c', 'b')}, run_count = c.run_count - coalesce(b.number, 0)
   from was left join back b on b.schedule_id = was.id
   where c.schedule_id = $1::uuid
   returning c.watermark_at

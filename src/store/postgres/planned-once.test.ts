@@ -6,7 +6,7 @@ import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import { newRun, SUCCEEDED } from '../../testing/conformance/samples.ts'
 import { openPostgres, type PostgresStore } from './store.ts'
 
-/** A server plans a prepared statement anew five times before it thinks of keeping a plan. */
+/** A server plans a prepared statement again five times before it thinks of keeping a plan. */
 const TRIES = 5
 const REPEATED = 20
 

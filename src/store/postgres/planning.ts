@@ -20,7 +20,7 @@ export function createPlanning(connection: Connection, wake: Wake, schema: strin
       if (plans.length === 0) return []
       const { answers, queues } = await record(plans, tx)
       const hint = { kind: 'runs', queues } as const
-      if (queues.length > 0) await (tx ? wake.tellWithin(within(tx), hint) : wake.tell(hint))
+      if (queues.length > 0) await (tx ? wake.notifyWithin(within(tx), hint) : wake.tell(hint))
       return answers
     },
     async quarantine({ id, revision, nextAt }, why) {

@@ -14,35 +14,35 @@ import {
 } from '../../../test/postgres/explain.ts'
 import type { Database } from '../../../test/postgres/launcher.ts'
 import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
-import type { LaneMove } from '../../plan/overlap.ts'
+import type { GroupMove } from '../../plan/overlap.ts'
 import type { Run } from '../../run/run.ts'
 import type { Verdict } from '../../run/settle.ts'
 import { againIn, definitionOf, newId, planFor, SUCCEEDED } from '../../testing/conformance/samples.ts'
 import { begunStatement, begunValues } from './begun.ts'
 import { uuids } from './bytes.ts'
 import { claimStatement, numbered as numberedRequest, oldestValues } from './claim.ts'
-import { lookStatement as lookAtLimits } from './claim-limited.ts'
-import { turnStatement, turnValues } from './claim-turn.ts'
+import { fairStatement, fairValues } from './claim-fair.ts'
+import { scanStatement as scanLimits } from './claim-limited.ts'
 import { expiredStatement, handOverStatement, renewStatement } from './claims.ts'
 import { KEEP_PLANS } from './connection.ts'
-import { crowdInShardStatement, crowdStatement, dueInShardStatement, dueStatement, pageStatement } from './due.ts'
-import { moveStatement, moveValues } from './lane-moves.ts'
-import { lookAtStatement, lookStatement } from './lanes.ts'
+import { backlogInShardStatement, backlogStatement, dueInShardStatement, dueStatement, pageStatement } from './due.ts'
+import { moveStatement, moveValues } from './group-moves.ts'
+import { groupScanStatement, scanStatement } from './groups.ts'
 import { nonRunsStatement, slotsStatement } from './ledger.ts'
 import { type Numbered, putValues } from './put-list.ts'
 import { changeStatement, compareStatement, createStatement, freshStatement } from './put-statements.ts'
+import { simpleStatement, simpleValues } from './record-simple.ts'
 import { recordStatement, recordValues } from './record-statement.ts'
-import { usualStatement, usualValues } from './record-usual.ts'
 import { lockStatement } from './retract.ts'
 import { againStatement, againValues, finalValues, finishStatement } from './settle.ts'
-import { alikeValues, finishAlikeStatement } from './settle-alike.ts'
+import { finishUniformStatement, uniformValues } from './settle-uniform.ts'
 import { plain, type Statement, texts, type Value } from './statement.ts'
 import { openPostgres, type PostgresStore } from './store.ts'
 
 const SCHEMA = '"everytick"'
 const SCHEDULES = 30_000
 const DUE = 500
-const LANES = 2000
+const GROUPS = 2000
 /** No more rows than a few per item of the batch may pass through any part of a plan. */
 const BOUND = DUE * 4
 
@@ -87,9 +87,9 @@ beforeAll(async () => {
     insert into everytick.non_runs
     select id, now(), now(), 1, 'skipped', 'paused', now(), '' from everytick.schedules limit 5000`)
   await client.query(`
-    insert into everytick.leases (look_at, ids) select now() + interval '1 hour', '{}' from generate_series(1, 5000)`)
-  await fillTurns()
-  await fillLanes()
+    insert into everytick.leases (check_at, ids) select now() + interval '1 hour', '{}' from generate_series(1, 5000)`)
+  await fillFair()
+  await fillGroups()
   granted = (await store.claims.claim(claimOf(DUE))).runs
 }, 60_000)
 
@@ -113,7 +113,7 @@ async function fillQueue({ many, due }: { many: number; due: number }): Promise<
 }
 
 /** One workspace with a long backlog, those with one due run, and many that have none yet. */
-async function fillTurns(): Promise<void> {
+async function fillFair(): Promise<void> {
   await client.query(`
     insert into everytick.runs
     select gen_random_uuid(), case when n <= 3000 then 'm-big' when n <= 3050 then 'x-' || n else 'a-' || n end, 'noop', 'turns',
@@ -123,15 +123,15 @@ async function fillTurns(): Promise<void> {
     from generate_series(1, 6000) n`)
 }
 
-/** Lanes whose next run is still to come; a few in which one came due behind another; a few that nobody is open in. */
-async function fillLanes(): Promise<void> {
+/** Concurrency groups whose next run is still to come; a few in which one came due behind another; a few that nobody is open in. */
+async function fillGroups(): Promise<void> {
   await client.query(`
     insert into everytick.runs
-    select gen_random_uuid(), 'w', 'noop', 'lanes', 'pending', 'enqueue', 5, null, null, null, null, null,
+    select gen_random_uuid(), 'w', 'noop', 'concurrency_groups', 'pending', 'enqueue', 5, null, null, null, null, null,
       everytick.now_at() + (case when n <= 50 then -1 else 1000 end) * interval '1 s', everytick.now_at(),
-      '{}', '{}', 0, 0, null, null, null, false, null, null, null, 'lane' || n, 'queue', gate
-    from generate_series(1, ${LANES}) n cross join (values ('open'), ('closed'), ('closed')) as g (gate)
-    where gate <> 'open' or n not between ${LANES - 20} and ${LANES}`)
+      '{}', '{}', 0, 0, null, null, null, false, null, null, null, 'concurrency_group' || n, 'queue', readiness
+    from generate_series(1, ${GROUPS}) n cross join (values ('ready'), ('undecided'), ('undecided')) as g (readiness)
+    where readiness <> 'ready' or n not between ${GROUPS - 20} and ${GROUPS}`)
 }
 
 const claimOf = (limit: number) => ({ workerId: 'w1', leaseMs: 60_000, wanted: [{ queue: 'q', limit }] })
@@ -146,19 +146,19 @@ const puts = (): Numbered[] =>
     return { n, put: { id: newId(), definition: changed, nextAt: null, watermarkAt: 0, from: 1, by: 'api' } }
   })
 
-const turnsOf = (limit: number, turn?: string) => ({
+const fairOf = (limit: number, lastWorkspace?: string) => ({
   ...claimOf(limit),
-  wanted: [{ queue: 'turns', limit, fair: true, ...(turn === undefined ? {} : { turn }) }],
+  wanted: [{ queue: 'turns', limit, fair: true, ...(lastWorkspace === undefined ? {} : { lastWorkspace }) }],
 })
 
-const laneNames = (from: number, to: number): string[] =>
-  Array.from({ length: to - from + 1 }, (_, n) => `lane${from + n}`)
+const groupNames = (from: number, to: number): string[] =>
+  Array.from({ length: to - from + 1 }, (_, n) => `concurrency_group${from + n}`)
 
-const movesIn = async (of: readonly string[]): Promise<LaneMove[][]> => {
-  const { lanes } = await store.lanes.look({ of, limit: of.length })
-  return lanes.map(({ runs }) => {
+const movesIn = async (of: readonly string[]): Promise<GroupMove[][]> => {
+  const { groups } = await store.groups.look({ of, limit: of.length })
+  return groups.map(({ runs }) => {
     const [open, ...line] = runs.map(({ id }) => id)
-    return line.map((id, n): LaneMove => (n === 0 ? { kind: 'wait', id } : { kind: 'skip', id, behind: open! }))
+    return line.map((id, n): GroupMove => (n === 0 ? { kind: 'block', id } : { kind: 'skip', id, behind: open! }))
   })
 }
 
@@ -170,8 +170,8 @@ const plans = async () => {
 const STATEMENTS: Record<string, () => Promise<readonly [Statement, Value[]]>> = {
   due: async () => [dueStatement(SCHEMA), [0, null, DUE]],
   'due in a shard': async () => [dueInShardStatement(SCHEMA), [0, null, DUE, uuids([]), 2, 1]],
-  'a crowd': async () => [crowdStatement(SCHEMA), [0, null, DUE, uuids([])]],
-  'a crowd in a shard': async () => [crowdInShardStatement(SCHEMA), [0, null, DUE, uuids([]), 2, 1]],
+  'a crowd': async () => [backlogStatement(SCHEMA), [0, null, DUE, uuids([])]],
+  'a crowd in a shard': async () => [backlogInShardStatement(SCHEMA), [0, null, DUE, uuids([]), 2, 1]],
   'a page of a crowd': async () => {
     const { rows } = await client.query<{ place: string }>(
       `select ctid as place from everytick.cursors where next_at <= now() order by next_at limit ${DUE}`,
@@ -180,8 +180,8 @@ const STATEMENTS: Record<string, () => Promise<readonly [Statement, Value[]]>> =
   },
   record: async () => [recordStatement(SCHEMA, 'skip locked'), recordValues(await plans())],
   'record of the usual plans': async () => [
-    usualStatement(SCHEMA, 200),
-    usualValues(await plans(), { take: () => undefined }),
+    simpleStatement(SCHEMA, 200),
+    simpleValues(await plans(), { take: () => undefined }),
   ],
   claim: async () => [claimStatement(SCHEMA), oldestValues(numberedRequest(claimOf(DUE)))],
   renew: async () => {
@@ -197,25 +197,25 @@ const STATEMENTS: Record<string, () => Promise<readonly [Statement, Value[]]>> =
     return [finishStatement(SCHEMA), finalValues(numbered().map((one) => ({ ...one, verdict })))]
   },
   'finish alike': async () => [
-    finishAlikeStatement(SCHEMA),
-    alikeValues(numbered().map((one) => ({ ...one, fence: 1, verdict: SUCCEEDED })))!,
+    finishUniformStatement(SCHEMA),
+    uniformValues(numbered().map((one) => ({ ...one, fence: 1, verdict: SUCCEEDED })))!,
   ],
   again: async () => {
-    const verdict = againIn(0) as Extract<Verdict, { kind: 'again' }>
+    const verdict = againIn(0) as Extract<Verdict, { kind: 'retry' }>
     return [againStatement(SCHEMA), againValues(numbered().map((one) => ({ ...one, verdict })))]
   },
-  turns: async () => [turnStatement(SCHEMA), turnValues(numberedRequest(turnsOf(100)))],
-  'turns after one': async () => [turnStatement(SCHEMA), turnValues(numberedRequest(turnsOf(100, 'm-big')))],
+  turns: async () => [fairStatement(SCHEMA), fairValues(numberedRequest(fairOf(100)))],
+  'turns after one': async () => [fairStatement(SCHEMA), fairValues(numberedRequest(fairOf(100, 'm-big')))],
   'turns under limits': async () => {
-    const [wanted] = numberedRequest(turnsOf(100)).wanted
+    const [wanted] = numberedRequest(fairOf(100)).wanted
     const limited = { ...wanted!, perWorkspace: 3, running: { 'm-big': 3, 'x-3001': 1 } }
-    return [turnStatement(SCHEMA, 'held'), turnValues({ ...turnsOf(0), wanted: [limited] })]
+    return [fairStatement(SCHEMA, 'held'), fairValues({ ...fairOf(0), wanted: [limited] })]
   },
-  'a look at limits': async () => [lookAtLimits(SCHEMA), [texts(['q', 'turns', 'limited'])]],
-  'a look at lanes': async () => [lookStatement(SCHEMA), ['', 10]],
-  'a look at lanes from the middle': async () => [lookStatement(SCHEMA), ['lane15', 10]],
-  'a look at these lanes': async () => [lookAtStatement(SCHEMA), [texts(laneNames(1, 100)), 10]],
-  moves: async () => [moveStatement(SCHEMA), moveValues(await movesIn(laneNames(1, 50)))],
+  'a look at limits': async () => [scanLimits(SCHEMA), [texts(['q', 'turns', 'limited'])]],
+  'a look at concurrency_groups': async () => [scanStatement(SCHEMA), ['', 10]],
+  'a look at concurrency_groups from the middle': async () => [scanStatement(SCHEMA), ['lane15', 10]],
+  'a look at these concurrency_groups': async () => [groupScanStatement(SCHEMA), [texts(groupNames(1, 100)), 10]],
+  moves: async () => [moveStatement(SCHEMA), moveValues(await movesIn(groupNames(1, 50)))],
   'how many began': async () => [
     begunStatement(SCHEMA),
     begunValues(granted.slice(0, 3).map(({ claimId }) => ({ claimId: claimId!, count: 2 }))),
@@ -241,7 +241,7 @@ const planOf = async (name: string, mode: (typeof MODES)[number]): Promise<PlanN
 /** From which on a server with a compiler uses it, unless it was told otherwise. */
 const COMPILED_FROM = 100_000
 /** These are rare, and depend on it that connections of our own compile nothing. */
-const RARE = ['record', 'finish', 'again', 'moves', 'change']
+const RARE = ['record', 'finish', 'retry', 'moves', 'change']
 const isFrequent = (name: string): boolean => !RARE.includes(name)
 
 /** A list of queues is short, and read once for all runs of a statement. */
@@ -277,17 +277,17 @@ describe.each(MODES)('with %s', (mode) => {
     expect(scans.map((node) => node['Relation Name'])).toContain('cursors')
   })
 
-  it.each(['renew', 'finish', 'finish alike', 'again', 'expired'])('%s looks runs up by their ids', async (name) => {
+  it.each(['renew', 'finish', 'finish alike', 'retry', 'expired'])('%s looks runs up by their ids', async (name) => {
     expect(new Set(indexesOf(await planOf(name, mode), 'runs'))).toEqual(new Set(['runs_pkey']))
   })
 
   it.each([
-    ['turns', ['runs_pending', 'runs_turn']],
-    ['turns after one', ['runs_pending', 'runs_turn']],
-    ['a look at limits', ['runs_kept', 'runs_pending']],
-    ['a look at lanes', ['runs_closed', 'runs_gated', 'runs_lane']],
-    ['a look at these lanes', ['runs_gated', 'runs_lane']],
-    ['moves', ['runs_lane', 'runs_pkey']],
+    ['turns', ['runs_pending', 'runs_fair']],
+    ['turns after one', ['runs_pending', 'runs_fair']],
+    ['a look at limits', ['runs_index_excluded', 'runs_pending']],
+    ['a look at concurrency_groups', ['runs_undecided', 'runs_blocked', 'runs_group']],
+    ['a look at these concurrency_groups', ['runs_blocked', 'runs_group']],
+    ['moves', ['runs_group', 'runs_pkey']],
     ['slots', ['runs_backfill', 'runs_occurrence']],
   ])('%s finds runs by %s', async (name, indexes) => {
     expect([...new Set(indexesOf(await planOf(name, mode), 'runs'))].sort()).toEqual(indexes)
@@ -355,12 +355,12 @@ describe('with statistics that lie', () => {
     for (const name of [
       'claim',
       'turns',
-      'a look at lanes',
+      'a look at concurrency_groups',
       'a look at limits',
       'finish',
       'finish alike',
       'renew',
-      'again',
+      'retry',
     ]) {
       const nodes = await planOf(name, 'force_generic_plan')
       expect(readWhole(nodes).filter(isLong)).toEqual([])

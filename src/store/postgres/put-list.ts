@@ -3,7 +3,7 @@ import { toJsonText } from '../../json.ts'
 import type { TimingSpec } from '../../schedule/schedule.ts'
 import type { PutSchedule } from '../contract/schedules.ts'
 import { uuids } from './bytes.ts'
-import { kindsOf, kindValues, longListOf, rememberedTexts } from './kinds.ts'
+import { kindsOf, kindValues, longListOf, rememberedTexts } from './common-columns.ts'
 import { instantAt } from './rows.ts'
 import { plain, texts, type Value } from './statement.ts'
 
@@ -42,7 +42,7 @@ export function putValues(list: readonly Numbered[], idsAs: IdsAs = 'text'): Val
     const { job, queue, priority, description, source, policy, catchUp, firing, tags, metadata } = definition
     return [job, queue, priority, description, source, ...[policy, catchUp, firing, tags, metadata].map(text), by, from]
   }
-  const { kinds, kindOf } = kindsOf(list, valuesOf, alike)
+  const { kinds, kindOf } = kindsOf(list, valuesOf, uniform)
   return [
     ...keyValues(list),
     plain(list.map(({ n }) => n)),
@@ -68,7 +68,7 @@ const payloadText = (payload: unknown): string | null =>
   payload === null ? null : toJsonText(payload, { what: 'payload' })
 
 /** Whether both are of one kind, at a glance: what is the same in other words is found by its text. */
-function alike({ put: a }: Numbered, { put: b }: Numbered): boolean {
+function uniform({ put: a }: Numbered, { put: b }: Numbered): boolean {
   const [one, other] = [a.definition, b.definition]
   return (
     one.job === other.job &&

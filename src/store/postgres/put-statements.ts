@@ -112,7 +112,7 @@ changed as (
 ),
 moved as (
   update ${schema}.cursors c
-  set revision = c.revision + 1, watermark_at = o.watermark_at, next_at = o.next_at, made = c.made - o.number
+  set revision = c.revision + 1, watermark_at = o.watermark_at, next_at = o.next_at, run_count = c.run_count - o.number
   from goal o
   where c.schedule_id = any(array(select id from old)) and c.schedule_id = o.id
   returning o.n, o.id, c.revision, c.next_at

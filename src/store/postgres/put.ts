@@ -1,7 +1,7 @@
 /** Creates and changes schedules in batches, and decides what of it needs a transaction; everything else that happens to them is `schedules.ts`. */
 import { EverytickError } from '../../errors.ts'
 import type { PutAnswer, PutSchedule } from '../contract/schedules.ts'
-import type { Lane } from './connection.ts'
+import type { Executor } from './connection.ts'
 import { isTaken } from './failure.ts'
 import { pauseStatement, pauseValues } from './pause.ts'
 import { keyValues, type Numbered, putValues } from './put-list.ts'
@@ -24,7 +24,7 @@ interface AnswerRow {
 
 export interface Put {
   /** All, or none where one is not as its caller saw it. */
-  alone(schedules: readonly PutSchedule[], lane: Lane): Promise<PutAnswer[]>
+  alone(schedules: readonly PutSchedule[], executor: Executor): Promise<PutAnswer[]>
   /** Inside a transaction of somebody else's, which is not ours to undo. */
   within(schedules: readonly PutSchedule[], ask: Ask): Promise<PutAnswer[]>
 }
@@ -89,27 +89,27 @@ export function createPut(schema: string): Put {
   const atOnceOrByStep: Step = async (list, ask) => (await atOnce(list, ask)) ?? stepByStep(list, ask)
 
   return {
-    async alone(schedules, lane) {
+    async alone(schedules, executor) {
       const list = inOrder(schedules)
       try {
         // A single statement is a transaction of its own.
-        if (list.length > BATCH) return await inTransaction(list, lane, atOnceOrByStep)
-        const rows = await atOnce(list, lane.ask)
+        if (list.length > BATCH) return await inTransaction(list, executor, atOnceOrByStep)
+        const rows = await atOnce(list, executor.ask)
         if (rows) return answersOf(rows)
       } catch (error) {
         if (!isTaken(error)) throw error
       }
-      return inTransaction(list, lane, stepByStep)
+      return inTransaction(list, executor, stepByStep)
     },
     within: (schedules, ask) => inBatches(inOrder(schedules), ask, stepByStep),
   }
 }
 
-async function inTransaction(list: readonly Numbered[], lane: Lane, step: Step): Promise<PutAnswer[]> {
+async function inTransaction(list: readonly Numbered[], executor: Executor, step: Step): Promise<PutAnswer[]> {
   const undo = new Error('a schedule is not as the caller saw it')
   let answers: PutAnswer[] = []
   try {
-    await lane.transact(async (ask) => {
+    await executor.transact(async (ask) => {
       answers = await inBatches(list, ask, step)
       if (answers.some(({ differs }) => differs)) throw undo
     })
@@ -130,7 +130,7 @@ async function inBatches(list: readonly Numbered[], ask: Ask, step: Step): Promi
         known.add(row.n)
       }
     }
-    // Removed by another between two statements, and then new after all; or changed by another, and then compared anew.
+    // Removed by another between two statements, and then new after all; or changed by another, and then compared again.
     open = open.filter(({ n }) => !known.has(n))
   }
   return answersOf(rows)

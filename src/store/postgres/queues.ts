@@ -1,4 +1,4 @@
-/** Queues as rows in Postgres: sets limits and pauses, and shows what waits; granting within them is `claim-limited.ts`. */
+/** Queues as rows in Postgres: sets limits and pauses, and shows what waits; claiming within them is `claim-limited.ts`. */
 import { toJsonText } from '../../json.ts'
 import { isLimited, type QueueLimits } from '../../run/queue-limits.ts'
 import type { QueueStore, QueueSweep, SweptQueue } from '../contract/queues.ts'
@@ -88,7 +88,7 @@ const resumeStatement = (schema: string): Statement =>
   prepared(`
 update ${schema}.queues set pause = null where name = $1::text and pause is not null returning name`)
 
-/** Names are found by jumps from one to the next, what was granted lately through the leases that claims left; runs behind a gate wait for one that is found so, and are not looked for. */
+/** Names are found by jumps from one to the next, what was claimed lately through the leases that claims left; runs not ready wait for one that is found so, and are not looked for. */
 export const queuesStatement = (schema: string): Statement =>
   prepared(`
 with recursive clock as materialized (select ${schema}.now_at() as now),
@@ -101,10 +101,10 @@ pending as (
 ),
 running as materialized (
   select queue, count(*) as number from (
-    select k.queue from ${schema}.runs k where k.kept
+    select k.queue from ${schema}.runs k where k.index_excluded
     union all
     select granted.queue from (select distinct unnest(ids) as id from ${schema}.leases) l cross join lateral (
-      select r.queue from ${schema}.runs r where r.id = l.id and not r.kept and r.state = 'running' limit 1
+      select r.queue from ${schema}.runs r where r.id = l.id and not r.index_excluded and r.state = 'running' limit 1
     ) granted
   ) held group by queue
 ),

@@ -5,10 +5,10 @@ import { explain, mostRows, type PlanNode, readWhole } from '../../../test/postg
 import type { Database } from '../../../test/postgres/launcher.ts'
 import { createReadyDatabase } from '../../../test/postgres/ready-database.ts'
 import type { ScheduleFilter } from '../contract/schedules.ts'
-import { LOOK_ROWS as ENDED_LOOK, overStatement } from './ended-schedules.ts'
+import { SCAN_ROWS as ENDED_SCAN, overStatement } from './ended-schedules.ts'
 import { feedStatement } from './feed.ts'
-import { findQuestion, LOOK_ROWS, overdueStatement, walkOf } from './find.ts'
-import { LOOK_ROWS as NON_RUN_LOOK, nonRunEdge, nonRunPage } from './find-non-runs.ts'
+import { findQuestion, overdueStatement, SCAN_ROWS, walkOf } from './find.ts'
+import { SCAN_ROWS as NON_RUN_SCAN, nonRunEdge, nonRunPage } from './find-non-runs.ts'
 import { lastFiredStatement, latestStatement } from './latest.ts'
 import {
   passedOverStatement,
@@ -20,7 +20,7 @@ import {
 } from './monitoring.ts'
 import { FIRST_ID } from './rows.ts'
 import { plain } from './statement.ts'
-import { endedStatement, lookStatement, readStatement } from './stats-statements.ts'
+import { endedStatement, readStatement, scanStatement } from './stats-statements.ts'
 import { openPostgres } from './store.ts'
 
 const SCHEMA = '"everytick"'
@@ -106,7 +106,7 @@ describe('finding schedules', () => {
       )
       expect(readWhole(nodes)).toEqual([])
       expect(indexesOf(nodes)).toContain(index)
-      expect(mostRows(nodes)).toBeLessThanOrEqual(2 * LOOK_ROWS)
+      expect(mostRows(nodes)).toBeLessThanOrEqual(2 * SCAN_ROWS)
     }
   })
 
@@ -157,7 +157,7 @@ describe('what happened', () => {
     expect(mostRows(nodes)).toBeLessThanOrEqual(5000)
     for (const [statement, given] of [
       [readStatement(SCHEMA), [0, 4e12, 'all']],
-      [lookStatement(SCHEMA), []],
+      [scanStatement(SCHEMA), []],
     ] as const)
       expect(mostRows(await explain(client, { text: statement.text, values: given }))).toBeLessThanOrEqual(1)
   })
@@ -191,7 +191,7 @@ describe('what happened', () => {
           expect(readWhole(nodes)).toEqual([])
           // The few rows of one schedule may be sorted; which way is cheaper depends on where they lie.
           if (!('scheduleId' in filter)) expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort')
-          expect(mostRows(nodes)).toBeLessThanOrEqual(NON_RUN_LOOK)
+          expect(mostRows(nodes)).toBeLessThanOrEqual(NON_RUN_SCAN)
         }
       }
     }
@@ -210,7 +210,7 @@ describe('what happened', () => {
       const nodes = await explain(client, { text, values: [30 * 86_400_000, ...after] })
       expect(readWhole(nodes)).toEqual([])
       expect(indexesOf(nodes)).toContain('cursors_ended')
-      expect(mostRows(nodes)).toBeLessThanOrEqual(ENDED_LOOK)
+      expect(mostRows(nodes)).toBeLessThanOrEqual(ENDED_SCAN)
     }
   })
 

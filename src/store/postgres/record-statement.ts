@@ -1,24 +1,24 @@
-/** The SQL by which any plans are written, and the values that go with it; the shorter way for most of them is `record-usual.ts`. */
+/** The SQL by which any plans are written, and the values that go with it; the shorter way for most of them is `record-simple.ts`. */
 import type { Plan } from '../../plan/plan.ts'
 import { NON_RUN, NON_RUN_FIELDS, nonRunValues, passedBy } from './non-runs.ts'
 import { pauseIn, revise } from './revise.ts'
 import { instantAt, mayOpen } from './rows.ts'
-import { inTurn } from './sharing.ts'
+import { isShared } from './shared-queues.ts'
 import { MANY, plain, prepared, rowsOf, type Statement, texts, type Value } from './statement.ts'
 
-/** How long a plan waits for a cursor, or for a lane, that somebody else is changing. */
-export const PATIENCE_MS = 200
+/** How long a plan waits for a cursor, or for a concurrency group, that somebody else is changing. */
+export const WAIT_LIMIT_MS = 200
 
 /** A plan that was not written, and whether only because somebody holds its cursor; or a queue in which there are new runs. */
 export interface RecordRow {
   stale: number | null
-  held: boolean | null
+  leased: boolean | null
   queue: string | null
 }
 
 const PLAN = {
   ...{ n: 'int', id: 'uuid', revision: 'int', expected: 'float8', next: 'float8', watermark: 'float8' },
-  ...{ resumes: 'boolean', lane: 'text', stood: 'float8' },
+  ...{ resumes: 'boolean', concurrency_group: 'text', stood: 'float8' },
 }
 const RUN = {
   ...{ n: 'int', id: 'uuid', scheduled: 'float8', slot_start: 'float8', due: 'float8' },
@@ -35,20 +35,20 @@ const OPENING = FIRST_NON_RUN + 1 + Object.keys(NON_RUN).length
 const STANDS = `schedule_id = p.id and revision = p.revision and (next_at is not distinct from p.expected)
       and (p.stood_at is null or watermark_at = p.stood_at)`
 
-const FRESH = { lane: 'f.lane', place: 'f.scheduled_at', due: 'f.due_at' }
+const FRESH = { group: 'f.concurrency_group', place: 'f.scheduled_at', due: 'f.due_at' }
 
 /**
  * Runs from `of`, a query for rows of `fresh`; everything else that a run is made of comes from its schedule. A run that is
- * there already, or would be the second open one of its lane, is passed over.
+ * there already, or would be the second open one of its group, is passed over.
  */
-const insertRuns = (schema: string, { of, gate }: { of: string; gate: string }): string => `
+const insertRuns = (schema: string, { of, readiness }: { of: string; readiness: string }): string => `
   insert into ${schema}.runs (id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key,
     schedule_revision, scheduled_at, slot_start_at, due_at, created_at, payload, policy, attempt, fence, cancel_requested,
-    lane, overlap, gate, turn)
+    concurrency_group, overlap, readiness, in_fair_share)
   select f.id, s.workspace, s.job, s.queue, 'pending', f.trigger, s.priority, s.id, s.key, s.revision,
     f.scheduled_at, f.slot_start_at, f.due_at, clock.now, s.payload, s.policy, 0, 0, false,
-    f.lane, case when f.lane is null then 'allow' else f.overlap end, ${gate},
-    ${inTurn(schema, { workspace: 's.workspace', queue: 's.queue' })}
+    f.concurrency_group, case when f.concurrency_group is null then 'allow' else f.overlap end, ${readiness},
+    ${isShared(schema, { workspace: 's.workspace', queue: 's.queue' })}
   from clock cross join (${of}) f join done m on m.n = f.n
   cross join lateral (
     select id, workspace, key, revision, job, queue, priority, payload, policy from ${schema}.schedules
@@ -64,18 +64,18 @@ const insertRuns = (schema: string, { of, gate }: { of: string; gate: string }):
  * Only an occurrence that was planned before, and then retracted by an edit, can already have become a run that ended: an
  * operator may have cancelled it ahead of its time. Such ones, up to `planned_at`, are looked for; all others are spared that.
  * Where a plan ends a pause, its schedule is locked before its cursor, as everybody does who locks both.
- * The first run of a lane is inserted open where the lane is empty. Another may open one that this statement cannot see
+ * The first run of a concurrency group is inserted open where the group is empty. Another may open one that this statement cannot see
  * yet: it waits for that one's commit, though not for long, and is then inserted a second time as a closed one.
  */
 export const recordStatement = (schema: string, locking: 'skip locked' | ''): Statement =>
   prepared(`
 with clock as materialized (
   select ${schema}.now_at() as now, set_config('lock_timeout',
-    case when $${OPENING}::boolean then '${PATIENCE_MS}ms' else current_setting('lock_timeout') end, true)
+    case when $${OPENING}::boolean then '${WAIT_LIMIT_MS}ms' else current_setting('lock_timeout') end, true)
 ),
 plan as materialized (
   select n, id, revision, ${instantAt('expected')} as expected, ${instantAt('next')} as next_at,
-    ${instantAt('watermark')} as watermark_at, resumes, lane, ${instantAt('stood')} as stood_at
+    ${instantAt('watermark')} as watermark_at, resumes, concurrency_group, ${instantAt('stood')} as stood_at
   from (${rowsOf(PLAN)}) p
 ),
 free as materialized (
@@ -84,7 +84,7 @@ free as materialized (
   )
 ),
 held as materialized (
-  select p.n, p.id, p.next_at, p.watermark_at, p.resumes, p.lane, c.place, c.watermark_at as floor_at, c.planned_at
+  select p.n, p.id, p.next_at, p.watermark_at, p.resumes, p.concurrency_group, c.place, c.watermark_at as floor_at, c.planned_at
   from free p cross join lateral (
     select ctid as place, watermark_at, planned_at from ${schema}.cursors
     where ${STANDS}
@@ -97,7 +97,7 @@ run as materialized (
   from (${rowsOf(RUN, FIRST_RUN)}) r
 ),
 fresh as materialized (
-  select r.*, h.lane, row_number() over (partition by h.lane order by r.scheduled_at, r.n) as place
+  select r.*, h.concurrency_group, row_number() over (partition by h.concurrency_group order by r.scheduled_at, r.n) as place
   from run r join held h on h.n = r.n
   where r.scheduled_at > h.floor_at and (
     r.scheduled_at > h.planned_at or (
@@ -114,7 +114,7 @@ step as materialized (
 moved as (
   update ${schema}.cursors c
   set next_at = h.next_at, watermark_at = greatest(c.watermark_at, h.watermark_at),
-    planned_at = greatest(c.planned_at, h.watermark_at), made = c.made + h.number
+    planned_at = greatest(c.planned_at, h.watermark_at), run_count = c.run_count + h.number
   from step h
   where c.ctid = any(array(select place from held)) and c.ctid = h.place
   returning h.n, h.id, h.resumes, c.watermark_at
@@ -122,13 +122,13 @@ moved as (
 done as materialized (select moved.* from moved ${MANY}),
 inserted as (${insertRuns(schema, {
     of: 'select * from fresh',
-    gate: `case when f.lane is null or ($${OPENING}::boolean and f.place = 1 and ${mayOpen(schema, FRESH)})
-      then 'open' else 'closed' end`,
+    readiness: `case when f.concurrency_group is null or ($${OPENING}::boolean and f.place = 1 and ${mayOpen(schema, FRESH)})
+      then 'ready' else 'undecided' end`,
   })}
 ),
 behind as (${insertRuns(schema, {
-    of: 'select * from fresh where lane is not null and place = 1 and id not in (select id from inserted)',
-    gate: `'closed'`,
+    of: 'select * from fresh where concurrency_group is not null and place = 1 and id not in (select id from inserted)',
+    readiness: `'undecided'`,
   })}
 ),
 non_run as materialized (${rowsOf({ n: 'int', ...NON_RUN }, FIRST_NON_RUN)}),${passedBy(
@@ -167,7 +167,7 @@ export function recordValues(plans: readonly Plan[], { opening = true }: { openi
     plain(plans.map(({ nextAt }) => nextAt)),
     plain(plans.map(({ watermarkAt }) => watermarkAt)),
     plain(plans.map(({ resumes }) => resumes)),
-    texts(plans.map(({ lane }) => lane)),
+    texts(plans.map(({ group }) => group)),
     plain(plans.map(({ expectedWatermarkAt }) => expectedWatermarkAt ?? null)),
     plain(runs.map(({ n }) => n)),
     plain(runs.map(({ id }) => id)),

@@ -24,8 +24,8 @@ afterAll(async () => {
   await database.drop()
 })
 
-const gatesOf = async ({ runs }: Plan) =>
-  Promise.all(runs.map(async ({ id }) => (await store.history.run(id))?.gate ?? null))
+const readinessOf = async ({ runs }: Plan) =>
+  Promise.all(runs.map(async ({ id }) => (await store.history.run(id))?.readiness ?? null))
 
 const scheduleOf = async ({ scheduleId }: Plan) => {
   const { rows } = await client.query('select key from everytick.schedules where id = $1', [scheduleId])
@@ -33,31 +33,31 @@ const scheduleOf = async ({ scheduleId }: Plan) => {
 }
 
 /** Of two runs, the first due soon enough to be opened. */
-async function lanedPlan(lane: string): Promise<Plan> {
+async function groupedPlan(group: string): Promise<Plan> {
   const schedule = await putNew(store, { key: newId() }, { nextAt: (await store.now()) + 10_000 })
-  const plan = planFor(schedule, 2, { lane })
+  const plan = planFor(schedule, 2, { group })
   return { ...plan, runs: plan.runs.map((run) => ({ ...run, overlap: 'skip' })) }
 }
 
-it('waits for nobody who is filling a lane in a transaction that does not end', async () => {
-  const plans = [await lanedPlan('busy'), await lanedPlan('free')]
+it('waits for nobody who is filling a concurrency_group in a transaction that does not end', async () => {
+  const plans = [await groupedPlan('busy'), await groupedPlan('free')]
   await client.query('begin')
   try {
-    await store.runs.enqueue([newRun({ lane: 'busy', overlap: 'queue' })], client)
+    await store.runs.enqueue([newRun({ group: 'busy', overlap: 'queue' })], client)
     expect(await store.planning.record(plans)).toEqual(['recorded', 'recorded'])
-    // Nobody can know yet whether the lane will be taken, so whoever looks at lanes decides.
-    expect(await gatesOf(plans[0]!)).toEqual(['closed', 'closed'])
+    // Nobody can know yet whether the group will be taken, so whoever looks at groups decides.
+    expect(await readinessOf(plans[0]!)).toEqual(['undecided', 'undecided'])
   } finally {
     await client.query('rollback')
   }
 })
 
-it('opens one run of a lane that several plans of one batch share', async () => {
-  const plans = [await lanedPlan('shared'), await lanedPlan('shared'), await lanedPlan('own')]
+it('opens one run of a concurrency_group that several plans of one batch share', async () => {
+  const plans = [await groupedPlan('shared'), await groupedPlan('shared'), await groupedPlan('own')]
   expect(await store.planning.record(plans)).toEqual(['recorded', 'recorded', 'recorded'])
-  const gates = await Promise.all(plans.map(gatesOf))
-  expect([...gates[0]!, ...gates[1]!].sort()).toEqual(['closed', 'closed', 'closed', 'open'])
-  expect(gates[2]).toEqual(['open', 'closed'])
+  const readiness = await Promise.all(plans.map(readinessOf))
+  expect([...readiness[0]!, ...readiness[1]!].sort()).toEqual(['undecided', 'undecided', 'undecided', 'ready'])
+  expect(readiness[2]).toEqual(['ready', 'undecided'])
 })
 
 it('counts the runs it made, and not those that were there', async () => {
@@ -65,21 +65,21 @@ it('counts the runs it made, and not those that were there', async () => {
   const plan = planFor(schedule, 3)
   const made = async () => (await store.schedules.get('default', schedule.key))!
   await store.planning.record([plan])
-  expect(await made()).toMatchObject({ made: 3 })
+  expect(await made()).toMatchObject({ runCount: 3 })
   await store.runs.cancel(plan.runs[1]!.id, 'ana')
   await store.schedules.pause('default', schedule.key, { reason: '', by: 'ana', until: null })
-  expect(await made()).toMatchObject({ made: 1 })
+  expect(await made()).toMatchObject({ runCount: 1 })
   const { nextAt, sinceAt: watermarkAt } = schedule
   await store.schedules.resume('default', schedule.key, { revision: 1, nextAt, watermarkAt, nonRuns: [], by: 'ana' })
   expect(await store.planning.record([plan])).toEqual(['recorded'])
-  expect(await made()).toMatchObject({ made: 3 })
+  expect(await made()).toMatchObject({ runCount: 3 })
 })
 
 describe('a plan of one run', () => {
-  /** Of a schedule's own lane, and due soon enough to be opened. */
+  /** Of a schedule's own group, and due soon enough to be opened. */
   async function singlePlan(change: Partial<Plan> = {}): Promise<Plan> {
     const schedule = await putNew(store, { key: newId() }, { nextAt: (await store.now()) + 10_000 })
-    const plan = planFor(schedule, 1, { lane: schedule.id, ...change })
+    const plan = planFor(schedule, 1, { group: schedule.id, ...change })
     return { ...plan, runs: plan.runs.map((run) => ({ ...run, overlap: 'skip' })) }
   }
 
@@ -94,30 +94,30 @@ describe('a plan of one run', () => {
     const later = plan.expectedNextAt! + 1
     const elsewhere = { expectedNextAt: later, watermarkAt: later, runs: [{ ...plan.runs[0]!, scheduledAt: later }] }
     expect(await store.planning.record([{ ...plan, ...elsewhere }])).toEqual(['stale'])
-    expect(await gatesOf(plan)).toEqual([null])
+    expect(await readinessOf(plan)).toEqual([null])
     expect(await store.planning.record([plan, plan])).toEqual(['recorded', 'stale'])
     expect(await store.planning.record([plan])).toEqual(['stale'])
-    expect(await gatesOf(plan)).toEqual(['open'])
+    expect(await readinessOf(plan)).toEqual(['ready'])
   })
 
   it('is told apart from its neighbours, whatever kind they are of', async () => {
     const [stale, single, other] = [await singlePlan(), await singlePlan(), await singlePlan()]
-    const batch = [await lanedPlan('mixed'), { ...stale, revision: 2 }, single, await lanedPlan('mixed'), other]
+    const batch = [await groupedPlan('mixed'), { ...stale, revision: 2 }, single, await groupedPlan('mixed'), other]
     expect(await store.planning.record(batch)).toEqual(['recorded', 'stale', 'recorded', 'recorded', 'recorded'])
-    expect(await Promise.all([stale, single, other].map(gatesOf))).toEqual([[null], ['open'], ['open']])
+    expect(await Promise.all([stale, single, other].map(readinessOf))).toEqual([[null], ['ready'], ['ready']])
   })
 
   it('waits for no cursor of the batch that a transaction holds, and is written when it has ended', async () => {
-    const [held, free] = [await singlePlan(), await singlePlan()]
+    const [leased, free] = [await singlePlan(), await singlePlan()]
     await client.query('begin')
     try {
-      await client.query('select from everytick.cursors where schedule_id = $1 for update', [held.scheduleId])
-      expect(await store.planning.record([held, free])).toEqual(['stale', 'recorded'])
+      await client.query('select from everytick.cursors where schedule_id = $1 for update', [leased.scheduleId])
+      expect(await store.planning.record([leased, free])).toEqual(['stale', 'recorded'])
     } finally {
       await client.query('rollback')
     }
-    expect(await store.planning.record([held, free])).toEqual(['recorded', 'stale'])
-    expect(await Promise.all([held, free].map(gatesOf))).toEqual([['open'], ['open']])
+    expect(await store.planning.record([leased, free])).toEqual(['recorded', 'stale'])
+    expect(await Promise.all([leased, free].map(readinessOf))).toEqual([['ready'], ['ready']])
   })
 
   /** The plan, after the store has seen where its schedule is now. */
@@ -130,12 +130,12 @@ describe('a plan of one run', () => {
   it('is written though cursor and schedule were rewritten since they were found', async () => {
     const plans = [await found(await singlePlan()), await found(await singlePlan())]
     const [moved, edited] = plans.map(({ scheduleId }) => scheduleId)
-    await client.query('update everytick.cursors set made = 7 where schedule_id = $1', [moved])
+    await client.query('update everytick.cursors set run_count = 7 where schedule_id = $1', [moved])
     await client.query(`update everytick.schedules set payload = '"edited"' where id = $1`, [edited])
     expect(await store.planning.record(plans)).toEqual(['recorded', 'recorded'])
     const payloads = plans.map(async ({ runs }) => (await store.history.run(runs[0]!.id))?.payload)
     expect(await Promise.all(payloads)).toEqual([definitionOf().payload, 'edited'])
-    expect(await scheduleOf(plans[0]!)).toMatchObject({ made: 8 })
+    expect(await scheduleOf(plans[0]!)).toMatchObject({ runCount: 8 })
   })
 
   it('is never written to the cursor of another that stands at its place by now', async () => {
@@ -152,7 +152,7 @@ describe('a plan of one run', () => {
     expect((await record([one, { ...one, ...at }])).answers).toEqual(['recorded', 'stale'])
     await connection.close()
     expect(await store.planning.record([other])).toEqual(['recorded'])
-    expect(await Promise.all([one, other].map(gatesOf))).toEqual([['open'], ['open']])
+    expect(await Promise.all([one, other].map(readinessOf))).toEqual([['ready'], ['ready']])
   })
 
   it('goes the short way again after a plan, or an edit, went the long one', async () => {
@@ -190,19 +190,19 @@ describe('a plan of one run', () => {
     const writing = store.planning.record([plan])
     await client.query('commit')
     expect(await writing).toEqual(['stale'])
-    expect(await gatesOf(plan)).toEqual([null])
+    expect(await readinessOf(plan)).toEqual([null])
   })
 
-  it('is closed where its lane is taken, also by one that nobody can see yet', async () => {
+  it('is closed where its concurrency_group is taken, also by one that nobody can see yet', async () => {
     const [seen, unseen] = [await singlePlan(), await singlePlan()]
-    await store.runs.enqueue([newRun({ lane: seen.lane, overlap: 'queue' })])
+    await store.runs.enqueue([newRun({ group: seen.group, overlap: 'queue' })])
     expect(await store.planning.record([seen])).toEqual(['recorded'])
     await client.query('begin')
-    await store.runs.enqueue([newRun({ lane: unseen.lane, overlap: 'queue' })], client)
+    await store.runs.enqueue([newRun({ group: unseen.group, overlap: 'queue' })], client)
     const writing = store.planning.record([unseen])
     await client.query('commit')
     expect(await writing).toEqual(['recorded'])
-    expect(await Promise.all([seen, unseen].map(gatesOf))).toEqual([['closed'], ['closed']])
+    expect(await Promise.all([seen, unseen].map(readinessOf))).toEqual([['undecided'], ['undecided']])
   })
 
   it('brings back no occurrence that was cancelled ahead of time', async () => {

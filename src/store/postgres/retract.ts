@@ -23,9 +23,9 @@ cross join lateral (select 1 from ${schema}.cursors where schedule_id = s.id lim
 
 /**
  * Parts of the second statement. `of` is a query for the ids of the schedules. Answers, as tables:
- * - `held`, their planned runs that are due later, locked, so that none of them can be granted any more (one that was granted
+ * - `leased`, their planned runs that are due later, locked, so that none of them can be claimed any more (one that was claimed
  *   before keeps its row, and so its fence, even where the clock was set back since);
- * - `clock`, read only then: whatever was granted before it is not later than it, so that the watermark can stand there;
+ * - `clock`, read only then: whatever was claimed before it is not later than it, so that the watermark can stand there;
  * - `gone`, what was deleted: everything held that is due later than the clock. What a backfill or a hand made is not among
  *   it: no new plan would make it again;
  * - `back`, for each schedule how many those were, and the instant just before the first: jitter may have put off what

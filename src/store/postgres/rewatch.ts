@@ -25,7 +25,7 @@ step as materialized (
   select id, state, lease_until from ${schema}.runs where id > $1::uuid order by id limit ${STEP}
 ),
 watched as (
-  insert into ${schema}.leases (look_at, ids)
+  insert into ${schema}.leases (check_at, ids)
   select min(lease_until), array_agg(id) from step
   where state = 'running' and lease_until < (select now from clock) - interval '1 minute'
   having count(*) > 0

@@ -1,7 +1,7 @@
 /** How runs and schedules look as rows, in both directions; which rows are wanted is decided by the verbs. */
 import { type Json, toJsonText } from '../../json.ts'
 import { OPEN_AHEAD_MS } from '../../plan/overlap.ts'
-import type { Gate, Overlap, Progress, Run, RunError, RunPolicy, Trigger } from '../../run/run.ts'
+import type { Overlap, Progress, Readiness, Run, RunError, RunPolicy, Trigger } from '../../run/run.ts'
 import type { RunState } from '../../run/state.ts'
 import type { CatchUpPolicy, FiringPolicy, Pause, Quarantine, Schedule, TimingSpec } from '../../schedule/schedule.ts'
 import type { RunContent } from '../contract/history.ts'
@@ -20,7 +20,7 @@ export const spanOf = (ms: string): string => `${ms} * interval '1 millisecond'`
 export const RUN_COLUMNS = [
   'id', 'workspace', 'job', 'queue', 'state', 'trigger', 'priority', 'schedule_id', 'schedule_key', 'schedule_revision',
   'scheduled_at', 'slot_start_at', 'due_at', 'created_at', 'payload', 'policy', 'attempt', 'fence', 'worker_id',
-  'lease_until', 'started_at', 'cancel_requested', 'idempotency_key', 'progress', 'error', 'lane', 'overlap',
+  'lease_until', 'started_at', 'cancel_requested', 'idempotency_key', 'progress', 'error', 'concurrency_group', 'overlap',
 ] as const // biome-ignore format: a list of names
 
 const INSTANTS: ReadonlySet<string> = new Set([
@@ -46,26 +46,26 @@ export const runFields = (
   omit: readonly RunContent[] = [],
 ): string => columns.map((column) => read(column, of, omit)).join(', ')
 export const liveFields = (of: string, omit: readonly RunContent[] = []): string =>
-  `${runFields(of, RUN_COLUMNS, omit)}, ${of}.claim_id, ${of}.gate, null::float8 as finished_at, 'null'::jsonb as result`
+  `${runFields(of, RUN_COLUMNS, omit)}, ${of}.claim_id, ${of}.readiness, null::float8 as finished_at, 'null'::jsonb as result`
 export const finishedFields = (of: string, omit: readonly RunContent[] = []): string =>
-  `${runFields(of, RUN_COLUMNS, omit)}, null::uuid as claim_id, 'open' as gate,
+  `${runFields(of, RUN_COLUMNS, omit)}, null::uuid as claim_id, 'ready' as readiness,
   ${msOf(`${of}.finished_at`)} as finished_at, ${read('result', of, omit)}`
 
-/** SQL that holds for a new run, due soon, in whose lane nobody is open nor, by the place in line, before it. */
+/** SQL that holds for a new run, due soon, in whose group nobody is open nor, by the place in line, before it. */
 export const mayOpen = (
   schema: string,
-  { lane, place, due }: { lane: string; place: string; due: string },
+  { group, place, due }: { group: string; place: string; due: string },
 ): string => `(
   ${due} <= (select now from clock) + ${spanOf(String(OPEN_AHEAD_MS))}
-  and (select 1 from ${schema}.runs where lane = ${lane} and gate = 'open' limit 1) is null
-  and (select 1 from ${schema}.runs where lane = ${lane} and gate <> 'open' and coalesce(scheduled_at, due_at) < ${place} limit 1) is null
+  and (select 1 from ${schema}.runs where concurrency_group = ${group} and readiness = 'ready' limit 1) is null
+  and (select 1 from ${schema}.runs where concurrency_group = ${group} and readiness <> 'ready' and coalesce(scheduled_at, due_at) < ${place} limit 1) is null
 )`
 
 /**
- * SQL that holds for a run `r` while it is granted under the fence and the claim that `g`, a row of the list `given`, names. The ids are
+ * SQL that holds for a run `r` while it is claimed under the fence and the claim that `g`, a row of the list `given`, names. The ids are
  * asked for apart from the join, so that the server looks runs up by their key, whatever it believes about the join.
  */
-export const grantedTo = (g: string): string =>
+export const claimedBy = (g: string): string =>
   `r.id = any(array(select id from given)) and r.id = ${g}.id and r.fence = ${g}.fence and r.claim_id is not distinct from ${g}.claim
     and r.state = 'running'`
 
@@ -99,9 +99,9 @@ export interface RunRow {
   idempotency_key: string | null
   progress: Progress | null
   error: RunError | null
-  lane: string | null
+  concurrency_group: string | null
   overlap: Overlap
-  gate: Gate
+  readiness: Readiness
   finished_at: number | null
   result: Json
 }
@@ -122,9 +122,9 @@ export function runOf(row: RunRow): Run {
     scheduledAt: row.scheduled_at,
     slotStartAt: row.slot_start_at,
     dueAt: row.due_at,
-    lane: row.lane,
+    group: row.concurrency_group,
     overlap: row.overlap,
-    gate: row.gate,
+    readiness: row.readiness,
     createdAt: row.created_at,
     payload: row.payload,
     policy: interned<RunPolicy>(row.policy),
@@ -153,7 +153,7 @@ const SCHEDULE_COLUMNS =
 export const scheduleFields = (omit: readonly string[] = []): string => `${SCHEDULE_COLUMNS.split(', ')
   .map((column) => (omit.includes(column) ? `null::jsonb as ${column}` : `s.${column}`))
   .join(', ')}, ${msOf('s.created_at')} as created_at, ${msOf('s.updated_at')} as updated_at,
-  ${msOf('s.since_at')} as since_at, ${msOf('c.next_at')} as next_at, ${msOf('c.watermark_at')} as watermark_at, c.made`
+  ${msOf('s.since_at')} as since_at, ${msOf('c.next_at')} as next_at, ${msOf('c.watermark_at')} as watermark_at, c.run_count`
 export const SCHEDULE_FIELDS = scheduleFields()
 
 export interface ScheduleRow {
@@ -182,11 +182,22 @@ export interface ScheduleRow {
   quarantine: Quarantine | null
   next_at: number | null
   watermark_at: number
-  made: number
+  run_count: number
 }
 
 export function scheduleOf(row: ScheduleRow): Schedule {
-  const { catch_up, created_at, created_by, updated_at, updated_by, since_at, next_at, watermark_at, ...rest } = row
+  const {
+    catch_up,
+    created_at,
+    created_by,
+    updated_at,
+    updated_by,
+    since_at,
+    next_at,
+    watermark_at,
+    run_count,
+    ...rest
+  } = row
   return {
     ...rest,
     catchUp: catch_up,
@@ -197,6 +208,7 @@ export function scheduleOf(row: ScheduleRow): Schedule {
     sinceAt: since_at,
     nextAt: next_at,
     watermarkAt: watermark_at,
+    runCount: run_count,
   }
 }
 

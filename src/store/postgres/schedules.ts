@@ -26,7 +26,7 @@ export function createSchedules({ connection, wake, sharing, schema }: Parts): S
 
   /** Says that a cursor may have moved: after our own commit, or as part of the caller's. */
   const hint = async (tx: Executor | undefined): Promise<void> => {
-    if (tx) await wake.tellWithin(within(tx), { kind: 'schedules' })
+    if (tx) await wake.notifyWithin(within(tx), { kind: 'schedules' })
     else wake.tell({ kind: 'schedules' })
   }
 

@@ -1,11 +1,11 @@
-/** Ends grants in Postgres: moves finished runs to history, returns others to the queue, and refuses what carries an old fence. */
+/** Ends claims in Postgres: moves finished runs to history, returns others to the queue, and refuses what carries an old fence. */
 import { toJsonText } from '../../json.ts'
 import type { ClaimStore, Settlement } from '../contract/claims.ts'
 import { createWriteBegun } from './begun.ts'
 import type { Parts } from './parts.ts'
-import { grantedTo, progressText, RUN_COLUMNS, spanOf } from './rows.ts'
-import { alikeValues, finishAlikeStatement } from './settle-alike.ts'
-import { inTurn } from './sharing.ts'
+import { claimedBy, progressText, RUN_COLUMNS, spanOf } from './rows.ts'
+import { finishUniformStatement, uniformValues } from './settle-uniform.ts'
+import { isShared } from './shared-queues.ts'
 import { type Ask, plain, prepared, rowsOf, type Statement, texts, type Value } from './statement.ts'
 
 type Numbered<Kind> = Settlement & {
@@ -15,19 +15,19 @@ type Numbered<Kind> = Settlement & {
 
 export function createSettle({ connection, wake, vacuum, schema }: Parts): ClaimStore['settle'] {
   const [finish, again] = [finishStatement(schema), againStatement(schema)]
-  const finishAlike = finishAlikeStatement(schema)
+  const finishUniform = finishUniformStatement(schema)
   const writeBegun = createWriteBegun(connection, schema)
   const settle: ClaimStore['settle'] = async (settlements) => {
-    const alike = alikeValues(settlements)
-    if (alike) {
-      const refused = new Set((await connection.hot.ask<{ id: string }>(finishAlike, alike)).map(({ id }) => id))
+    const uniform = uniformValues(settlements)
+    if (uniform) {
+      const refused = new Set((await connection.hot.ask<{ id: string }>(finishUniform, uniform)).map(({ id }) => id))
       vacuum.left(settlements.length)
       return settlements.map(({ id }) => (refused.has(id) ? 'refused' : 'accepted'))
     }
     const answers = settlements.map((): 'accepted' | 'refused' => 'accepted')
     const numbered = settlements.map((settlement, n) => ({ ...settlement, n }))
     const finals = inOrder(numbered.filter((one): one is Numbered<'final'> => one.verdict.kind === 'final'))
-    const returns = inOrder(numbered.filter((one): one is Numbered<'again'> => one.verdict.kind === 'again'))
+    const returns = inOrder(numbered.filter((one): one is Numbered<'retry'> => one.verdict.kind === 'retry'))
     const write = async (ask: Ask): Promise<AgainRow[]> => {
       const rows: AgainRow[] = []
       if (finals.length > 0) rows.push(...(await ask<AgainRow>(finish, finalValues(finals))))
@@ -61,7 +61,7 @@ interface AgainRow {
 const inOrder = <One extends { readonly id: string }>(list: One[]): One[] =>
   list.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
 
-const grantValues = (list: readonly (Settlement & { n: number })[]): Value[] => [
+const claimRefValues = (list: readonly (Settlement & { n: number })[]): Value[] => [
   plain(list.map(({ n }) => n)),
   plain(list.map(({ id }) => id)),
   plain(list.map(({ fence }) => fence)),
@@ -72,7 +72,7 @@ const grantValues = (list: readonly (Settlement & { n: number })[]): Value[] => 
 ]
 
 export const finalValues = (list: readonly Numbered<'final'>[]): Value[] => [
-  ...grantValues(list),
+  ...claimRefValues(list),
   texts(list.map(({ verdict }) => verdict.state)),
   texts(
     list.map(({ verdict }) =>
@@ -82,8 +82,8 @@ export const finalValues = (list: readonly Numbered<'final'>[]): Value[] => [
   texts(list.map(({ verdict }) => (verdict.state === 'failed' ? toJsonText(verdict.error, { what: 'error' }) : null))),
 ]
 
-export const againValues = (list: readonly Numbered<'again'>[]): Value[] => [
-  ...grantValues(list),
+export const againValues = (list: readonly Numbered<'retry'>[]): Value[] => [
+  ...claimRefValues(list),
   plain(list.map(({ verdict }) => verdict.delayMs)),
   plain(list.map(({ verdict }) => verdict.keepsDue === true)),
   texts(list.map(({ verdict }) => verdict.reason)),
@@ -91,7 +91,7 @@ export const againValues = (list: readonly Numbered<'again'>[]): Value[] => [
   texts(list.map(({ verdict }) => (verdict.error ? toJsonText(verdict.error, { what: 'error' }) : null))),
 ]
 
-const GRANT = {
+const CLAIM_REF = {
   n: 'int',
   id: 'uuid',
   fence: 'bigint',
@@ -105,7 +105,7 @@ const GRANT = {
  * The condition of every settlement: fence and claim keep a worker that lost its lease from settling another's attempt, and the
  * reaper comes only when the lease has ended.
  */
-const GRANTED = `${grantedTo('g')} and (not g.only_expired or r.lease_until <= (select now from clock))`
+const CLAIMED = `${claimedBy('g')} and (not g.only_expired or r.lease_until <= (select now from clock))`
 
 /** What was refused, noted unless it only means that another reaper was quicker. */
 const refusals = (schema: string, verdict: string, accepted: string): string => `
@@ -127,10 +127,10 @@ const MOVED = RUN_COLUMNS.filter((column) => !['state', 'lease_until', 'progress
 export const finishStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
-given as materialized (${rowsOf({ ...GRANT, state: 'text', result: 'text', error: 'text' })}),
+given as materialized (${rowsOf({ ...CLAIM_REF, state: 'text', result: 'text', error: 'text' })}),
 gone as (
   delete from ${schema}.runs r using given g
-  where ${GRANTED}
+  where ${CLAIMED}
   returning g.n, ${MOVED.map((column) => `r.${column}`).join(', ')}, g.state,
     coalesce(g.progress::jsonb, r.progress) as progress,
     case g.state when 'failed' then g.error::jsonb when 'cancelled' then r.error end as error,
@@ -143,21 +143,21 @@ finished as (
 ),${refusals(schema, FINAL_VERDICT, 'gone')}
 select n as refused from refused`)
 
-const AGAIN_VERDICT = `jsonb_build_object('kind', 'again', 'delayMs', g.delay, 'reason', g.reason, 'counts', g.counts, 'error', g.error::jsonb)`
+const AGAIN_VERDICT = `jsonb_build_object('kind', 'retry', 'delayMs', g.delay, 'reason', g.reason, 'counts', g.counts, 'error', g.error::jsonb)`
 
 export const againStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
-given as materialized (${rowsOf({ ...GRANT, delay: 'float8', keeps_due: 'boolean', reason: 'text', counts: 'boolean', error: 'text' })}),
+given as materialized (${rowsOf({ ...CLAIM_REF, delay: 'float8', keeps_due: 'boolean', reason: 'text', counts: 'boolean', error: 'text' })}),
 back as (
   update ${schema}.runs r
   set state = 'pending', due_at = case when g.keeps_due and not r.cancel_requested then r.due_at
       else (select now from clock) + ${spanOf('case when r.cancel_requested then 0 else g.delay end')} end,
-    attempt = r.attempt - case when g.counts then 0 else 1 end, worker_id = null, claim_id = null, lease_until = null, kept = false,
-    turn = r.turn or ${inTurn(schema, { workspace: 'r.workspace', queue: 'r.queue' })},
+    attempt = r.attempt - case when g.counts then 0 else 1 end, worker_id = null, claim_id = null, lease_until = null, index_excluded = false,
+    in_fair_share = r.in_fair_share or ${isShared(schema, { workspace: 'r.workspace', queue: 'r.queue' })},
     progress = coalesce(g.progress::jsonb, r.progress), error = coalesce(g.error::jsonb, r.error)
   from given g
-  where ${GRANTED}
+  where ${CLAIMED}
   returning g.n, r.id, r.schedule_id, r.queue, g.reason, jsonb_build_object('workerId', g.worker, 'fence', g.fence,
     'attempt', r.attempt + case when g.counts then 0 else 1 end, 'delayMs', g.delay, 'error', g.error::jsonb) as data
 ),

@@ -5,7 +5,7 @@ import { failureOf } from './failure.ts'
 
 export interface Statement {
   readonly text: string
-  /** Under which the server keeps it; absent for those that are planned anew each time. */
+  /** Under which the server keeps it; absent for those that are planned again each time. */
   readonly name?: string
   /** Whether a row is a list of values rather than an object: a third of the work where there are many of both. */
   readonly rowMode?: 'array'
@@ -63,7 +63,7 @@ export const rowsOf = (columns: Readonly<Record<string, string>>, first = 1): st
   `${listOf(columns, first)} ${MANY}`
 
 /**
- * SQL for a list that the planner cannot look into. Otherwise it plans anew for each, since a plan for the one queue that
+ * SQL for a list that the planner cannot look into. Otherwise it plans again for each, since a plan for the one queue that
  * is asked for seems cheaper than one for any number; making such a plan takes longer than carrying it out.
  */
 export const unseen = (parameter: number, type: string): string => `(select $${parameter}::text)::${type}[]`

@@ -8,7 +8,7 @@ const between = (column: string): string =>
   `${column} >= ${instantAt('$1::float8')} and ${column} < ${instantAt('$2::float8')}`
 
 /** How far it was summed up, and what time it is. */
-export const lookStatement = (schema: string): Statement =>
+export const scanStatement = (schema: string): Statement =>
   prepared(`
 select ${msOf(`${schema}.now_at()`)} as now,
   ${msOf(`(select max(bucket_at) from ${schema}.stats where scope = 'all') + interval '5 minutes'`)} as until`)

@@ -5,13 +5,13 @@ import {
   type Ended,
   FRESH_MS,
   hasAnything,
-  type KeptSums,
-  keptOf,
   MAX_STRETCHES,
   overBy,
+  type StoredSums,
   statsOf,
   statsText,
   stretchAt,
+  toStoredSums,
 } from '../stats-sums.ts'
 import type { Connection } from './connection.ts'
 import { createSizes } from './sizes.ts'
@@ -19,10 +19,10 @@ import { type Ask, plain, texts, unprepared, type Value } from './statement.ts'
 import {
   countStatement,
   endedStatement,
-  lookStatement,
   oldestStatement,
   passedStatement,
   readStatement,
+  scanStatement,
   takenStatement,
   writeStatement,
 } from './stats-statements.ts'
@@ -36,11 +36,11 @@ const WRITE_ROWS = 1000
 const LOCK = unprepared('select pg_advisory_xact_lock(hashtextextended($1, 21))')
 
 export function createStats(connection: Connection, schema: string): StatsStore {
-  const [look, oldest, count] = [lookStatement(schema), oldestStatement(schema), countStatement(schema)]
+  const [look, oldest, count] = [scanStatement(schema), oldestStatement(schema), countStatement(schema)]
   const [read, write, taken] = [readStatement(schema), writeStatement(schema), takenStatement(schema)]
   const ended = endedStatement(schema, { scope: 'all', doubled: true })
 
-  const lookAt = async (ask: Ask) => (await ask<{ now: number; until: number | null }>(look, []))[0]!
+  const pollAt = async (ask: Ask) => (await ask<{ now: number; until: number | null }>(look, []))[0]!
 
   /** The end of a step from here on that is short enough. */
   const endOf = async (ask: Ask, fromAt: number, overAt: number): Promise<number> => {
@@ -57,7 +57,7 @@ export function createStats(connection: Connection, schema: string): StatsStore 
     const sums = createSums()
     for (const group of await ask<Ended>(ended, [fromAt, toAt])) sums.add(group)
     for (const group of await ask<Ended>(taken, [fromAt, toAt])) sums.add(group)
-    const kept = keptOf(sums, { fromAt, toAt })
+    const kept = toStoredSums(sums, { fromAt, toAt })
     for (let from = 0; from < kept.length; from += WRITE_ROWS) {
       const some = kept.slice(from, from + WRITE_ROWS)
       const lists = [texts(some.map(({ scope }) => scope)), plain(some.map(({ stats }) => stats.at))]
@@ -80,7 +80,7 @@ export function createStats(connection: Connection, schema: string): StatsStore 
     roll: () =>
       connection.api.transact(async (ask) => {
         await ask(LOCK, [`everytick stats ${schema}`])
-        const { now, until } = await lookAt(ask)
+        const { now, until } = await pollAt(ask)
         const overAt = overBy(now)
         const begun = until ?? (await ask<{ oldest: number | null }>(oldest, []))[0]!.oldest
         const fromAt = stretchAt(begun ?? overAt)
@@ -90,8 +90,8 @@ export function createStats(connection: Connection, schema: string): StatsStore 
         return { untilAt: toAt, more: toAt < overAt }
       }),
     async read(scope, { fromAt, toAt }) {
-      const { now, until } = await lookAt(connection.api.ask)
-      const kept = await connection.api.ask<{ at: number; data: KeptSums }>(read, [fromAt, toAt, scope])
+      const { now, until } = await pollAt(connection.api.ask)
+      const kept = await connection.api.ask<{ at: number; data: StoredSums }>(read, [fromAt, toAt, scope])
       const known = kept.map(({ at, data }) => statsOf(at, data))
       // Whole stretches, as many as begin within the span.
       const from = Math.max(firstIn(fromAt), until ?? 0, stretchAt(now) - FRESH_MS)

@@ -12,10 +12,10 @@ import { createClaims } from './claims.ts'
 import type { Pool } from './client.ts'
 import { connect } from './connection.ts'
 import { createDocuments } from './documents.ts'
-import { createServerGate } from './failovers.ts'
+import { createServerAdmission } from './failovers.ts'
 import { createFeed } from './feed.ts'
+import { createGroups } from './groups.ts'
 import { createHistory } from './history.ts'
-import { createLanes } from './lanes.ts'
 import { createLocks } from './locks.ts'
 import { createLogs } from './logs.ts'
 import { migrate, migrationSql, quotedSchema } from './migrate.ts'
@@ -26,7 +26,7 @@ import { createQuotas } from './quotas.ts'
 import { msOf } from './rows.ts'
 import { createRuns } from './runs.ts'
 import { createSchedules } from './schedules.ts'
-import { createSharing } from './sharing.ts'
+import { createSharing } from './shared-queues.ts'
 import { prepared } from './statement.ts'
 import { createStats } from './stats.ts'
 import { createUpkeep } from './upkeep.ts'
@@ -73,14 +73,14 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   } = { ...places?.settings, ...defined(options) }
   const quoted = quotedSchema(schema)
   const name = storeName(options)
-  const gate = createServerGate({ name, clock: systemClock })
+  const admission = createServerAdmission({ name, clock: systemClock })
   const where = pool ? { pool } : { urls: places!.urls }
-  const connection = connect({ max, prepare, statementTimeoutMs, name, gate, ...where })
+  const connection = connect({ max, prepare, statementTimeoutMs, name, admission, ...where })
   let failovers: FailoverStore
   try {
     const address = url === undefined ? '<address>' : postgresAddress(url, schema)
     await migrate(connection, { schema: quoted, migrate: options.migrate ?? true, name, address })
-    failovers = await gate.watch(connection, quoted)
+    failovers = await admission.watch(connection, quoted)
   } catch (error) {
     await connection.close()
     throw error
@@ -97,7 +97,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     planning: createPlanning(connection, wake, quoted),
     runs: createRuns(parts),
     claims: createClaims(parts),
-    lanes: createLanes(connection, wake, quoted),
+    groups: createGroups(connection, wake, quoted),
     queues: createQueues(parts),
     backfills: createBackfills(connection, wake, quoted),
     apps: createApps(connection, quoted),

@@ -21,7 +21,7 @@ export function createClasses(connection: Connection, schema: string): Pick<Sche
         await ask(BY_HASH, [])
         return workspace === undefined ? ask<ClassRow>(all, []) : ask<ClassRow>(ofOne, [workspace])
       })
-      return rows.map(({ workspace, key, ...alike }) => ({ ...alike, sample: { workspace, key } }))
+      return rows.map(({ workspace, key, ...uniform }) => ({ ...uniform, sample: { workspace, key } }))
     },
   }
 }
@@ -39,7 +39,7 @@ const third = `split_part(${TEXT}, ':', 3)`
 const [every, anchor] = [`split_part(${third}, ',', 1)::bigint`, `rtrim(split_part(${TEXT}, ':', 4), '}')::bigint`]
 
 /** SQL for what is the same for timings that fire alike: the period and the minute of it, the minute, or all of the text. */
-const alikeBy = `case
+const uniformBy = `case
     when starts_with(${TEXT}, '${INTERVAL}') and split_part(${TEXT}, ':', 5) = ''
       then split_part(${third}, ',', 1) || ' ' || ((${anchor} % ${every} + ${every}) % ${every}) / 60000
     when starts_with(${TEXT}, '${ONCE}') and split_part(${TEXT}, ':', 4) = ''
@@ -53,7 +53,7 @@ const classesStatement = (schema: string, which = 'true'): Statement =>
 with alike as (
   select count(*) as count, min(s.ctid) as place
   from ${schema}.schedules s where s.pause is null and s.quarantine is null and ${which}
-  group by s.job, case when strpos(s.firing::text, '"jitter":null') = 0 then (s.firing -> 'jitter')::text end, ${alikeBy}
+  group by s.job, case when strpos(s.firing::text, '"jitter":null') = 0 then (s.firing -> 'jitter')::text end, ${uniformBy}
 )
 select s.timing, s.firing -> 'jitter' as jitter, s.job, alike.count, s.workspace, s.key
 from alike cross join lateral (select * from ${schema}.schedules where ctid = alike.place limit 1) s

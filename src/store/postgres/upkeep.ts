@@ -2,7 +2,7 @@
 import type { Forgotten, Retention, UpkeepStore } from '../contract/upkeep.ts'
 import { createTally } from '../forgotten-tally.ts'
 import type { Connection } from './connection.ts'
-import { createEndedSchedules, LOOK_ROWS as ENDED_ROWS } from './ended-schedules.ts'
+import { createEndedSchedules, SCAN_ROWS as ENDED_ROWS } from './ended-schedules.ts'
 import { createHealth } from './health.ts'
 import { createPartitions, type Partitioned } from './partitions.ts'
 import { removeStatement } from './remove.ts'

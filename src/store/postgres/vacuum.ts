@@ -69,7 +69,7 @@ from pg_catalog.pg_stat_all_tables where relid = '${schema}.runs'::regclass`)
       if (rows < enough || underWay) return
       underWay = true
       setTimeout(() => {
-        // It is a help and no duty: whoever may not, or cannot just now, leaves it to the server.
+        // It is a help and no background task: whoever may not, or cannot just now, leaves it to the server.
         pass()
           .catch(() => {})
           .finally(() => {

@@ -22,7 +22,7 @@ export interface Wake extends WakeStore {
    */
   aboard(hint: Hint, write: (word: Word) => Promise<boolean>): Promise<boolean>
   /** Inside the caller's transaction: said when, and only if, it commits. */
-  tellWithin(ask: Ask, hint: Hint): Promise<void>
+  notifyWithin(ask: Ask, hint: Hint): Promise<void>
   close(): Promise<void>
 }
 
@@ -37,7 +37,7 @@ export interface WakeOptions {
 const FIRST_PAUSE_MS = 1
 const PAUSE_MS = 5
 /** A commit that tells and takes longer has waited for others; none does so then for so many times as long. */
-const PATIENCE_MS = 5
+const WAIT_LIMIT_MS = 5
 const REST = 100
 /** The server's limit is 8000 bytes. */
 const MAX_BYTES = 7900
@@ -58,7 +58,7 @@ export function createWake(connection: Connection, { channel, listen, clock = sy
   let schedules = false
   let cancels = false
   let sending: Promise<void> | null = null
-  let restsUntil = Number.NEGATIVE_INFINITY
+  let pausedUntil = Number.NEGATIVE_INFINITY
   let closed = false
 
   const deliver = (hint: Hint): void => {
@@ -111,18 +111,18 @@ export function createWake(connection: Connection, { channel, listen, clock = sy
     },
     async aboard(hint, write) {
       const at = clock.elapsed()
-      if (sending || at < restsUntil) return false
-      restsUntil = Number.POSITIVE_INFINITY
+      if (sending || at < pausedUntil) return false
+      pausedUntil = Number.POSITIVE_INFINITY
       try {
         const isWritten = await write({ channel, payload: payloadOf(hint, me) })
         if (isWritten) deliver(hint)
         return isWritten
       } finally {
         const tookMs = clock.elapsed() - at
-        restsUntil = at + tookMs + (tookMs > PATIENCE_MS ? REST * tookMs : PAUSE_MS)
+        pausedUntil = at + tookMs + (tookMs > WAIT_LIMIT_MS ? REST * tookMs : PAUSE_MS)
       }
     },
-    async tellWithin(ask, hint) {
+    async notifyWithin(ask, hint) {
       await ask(NOTIFY_WITHIN, [channel, payloadOf(hint, '')])
     },
     async listen(onHint) {

@@ -1,4 +1,4 @@
-/** The list of live processes in Postgres, for people; nothing is granted by it. */
+/** The list of live processes in Postgres, for people; nothing is claimed by it. */
 import { toJsonText } from '../../json.ts'
 import type { WorkerInfo, WorkerStore } from '../contract/workers.ts'
 import type { Connection } from './connection.ts'
@@ -13,7 +13,7 @@ interface Row {
 }
 
 export function createWorkers(connection: Connection, schema: string): WorkerStore {
-  const beat = prepared(`
+  const reportPresence = prepared(`
 with clock as materialized (select ${schema}.now_at() as now)
 insert into ${schema}.workers as w (id, info, started_at, seen_at) select $1::text, $2::text::jsonb, now, now from clock
 on conflict (id) do update set info = excluded.info, seen_at = excluded.seen_at
@@ -24,9 +24,9 @@ returning w.draining`)
 select w.info, ${msOf('w.started_at')} as started_at, ${msOf('w.seen_at')} as seen_at, w.draining
 from ${schema}.workers w order by w.started_at, w.id`)
   return {
-    async beat(worker) {
+    async reportPresence(worker) {
       const values = [worker.id, toJsonText(worker, { what: 'worker' })]
-      return (await connection.hot.ask<{ draining: boolean }>(beat, values))[0]!
+      return (await connection.hot.ask<{ draining: boolean }>(reportPresence, values))[0]!
     },
     async drain(id) {
       return (await connection.api.ask(drain, [id])).length > 0

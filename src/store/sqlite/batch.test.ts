@@ -26,8 +26,8 @@ describe('stretches', () => {
   const short = (): number => 0
 
   it('hold neighbours that are alike, in order', () => {
-    const alike = (a: string, b: string): boolean => a[0] === b[0]
-    const found = [...stretchesOf(['a1', 'a2', 'b1', 'a3'], { alike, lengthOf: short })]
+    const uniform = (a: string, b: string): boolean => a[0] === b[0]
+    const found = [...stretchesOf(['a1', 'a2', 'b1', 'a3'], { uniform, lengthOf: short })]
     expect(found).toEqual([['a1', 'a2'], ['b1'], ['a3']])
     expect([...stretchesOf([], { lengthOf: short })]).toEqual([])
   })

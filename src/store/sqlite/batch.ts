@@ -22,13 +22,13 @@ const MAX_ROWS = 300
 /** Stretches in order, each as long as neighbours are alike and not too many, and their texts not too long together. */
 export function* stretchesOf<T>(
   items: readonly T[],
-  { alike = () => true, lengthOf }: { alike?: (a: T, b: T) => boolean; lengthOf: (item: T) => number },
+  { uniform = () => true, lengthOf }: { uniform?: (a: T, b: T) => boolean; lengthOf: (item: T) => number },
 ): Generator<T[]> {
   let [stretch, length]: [T[], number] = [[], 0]
   for (const item of items) {
     length += lengthOf(item)
     const [first] = stretch
-    if (first !== undefined && (length > MAX_TEXT || stretch.length === MAX_ROWS || !alike(first, item))) {
+    if (first !== undefined && (length > MAX_TEXT || stretch.length === MAX_ROWS || !uniform(first, item))) {
       yield stretch
       stretch = []
       length = lengthOf(item)

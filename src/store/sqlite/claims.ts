@@ -1,9 +1,9 @@
-/** Grants in SQLite: who gets which due run, and for how long; the end of a grant is `settle.ts`. */
+/** Claims in SQLite: who gets which due run, and for how long; the end of a claim is `settle.ts`. */
 import type { Clock } from '../../time/clock.ts'
 import type { ClaimStore } from '../contract/claims.ts'
 import { withBegun, writeBegun } from './begun.ts'
+import { claim, peek } from './claim.ts'
 import type { Connection } from './connection.ts'
-import { claim, lookAhead } from './grant.ts'
 import { LIVE_RUN, NOBODY, type RunRow, runOf } from './run-rows.ts'
 import { progressText, readSettlement, settleAll } from './settle.ts'
 import type { Wake } from './wake.ts'
@@ -22,13 +22,13 @@ export function claimStore(connection: Connection, clock: Clock, wake: Wake): Cl
   return {
     async claim(request) {
       // Most looks find nothing, and must not take the one lock that all writers share.
-      const { now, isDue, nextDueAt } = await connection.read(() => lookAhead(connection, request, clock))
-      if (!isDue) return { now, runs: [], nextDueAt, turns: {} }
+      const { now, isDue, nextDueAt } = await connection.read(() => peek(connection, request, clock))
+      if (!isDue) return { now, runs: [], nextDueAt, lastWorkspaces: {} }
       const rows = request.wanted.reduce((sum, { limit }) => sum + limit, 0)
       return connection.write(() => claim(connection, request, clock), rows)
     },
-    async renew(leaseMs, grants, begun = []) {
-      const renewals = grants.map(({ progress, ...grant }) => ({ ...grant, progress: progressText(progress) }))
+    async renew(leaseMs, leasedRuns, begun = []) {
+      const renewals = leasedRuns.map(({ progress, ...grant }) => ({ ...grant, progress: progressText(progress) }))
       if (renewals.length + begun.length === 0) return { now: clock.now(), lost: [], cancelling: [] }
       return connection.write(() => {
         const now = clock.now()
@@ -54,14 +54,14 @@ export function claimStore(connection: Connection, clock: Clock, wake: Wake): Cl
       if (queues.size > 0) wake.hint({ kind: 'runs', queues: [...queues] })
       return answers
     },
-    async handOver(grants, waitMs) {
-      if (grants.length === 0) return []
+    async handOver(leasedRuns, waitMs) {
+      if (leasedRuns.length === 0) return []
       return connection.write(() => {
         const until = clock.now() + waitMs
-        return grants.map(({ id, fence, claimId }) =>
+        return leasedRuns.map(({ id, fence, claimId }) =>
           connection.run(HAND_OVER, until, id, fence, claimId) === 1 ? 'accepted' : 'refused',
         )
-      }, grants.length)
+      }, leasedRuns.length)
     },
     async expired(limit) {
       return connection.read(() => {

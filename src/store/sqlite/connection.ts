@@ -151,7 +151,7 @@ function connectionOn(database: Database, options: ConnectionOptions): Connectio
     }
   }
 
-  async function carryOut<T>(steps: Steps<T>): Promise<T> {
+  async function execute<T>(steps: Steps<T>): Promise<T> {
     let rows = 0
     let step = steps.next()
     while (!step.done) {
@@ -171,7 +171,7 @@ function connectionOn(database: Database, options: ConnectionOptions): Connectio
   async function separately({ steps, resolve, reject }: Write): Promise<() => void> {
     database.exec('savepoint one')
     try {
-      const value = await carryOut(steps())
+      const value = await execute(steps())
       database.exec('release one')
       return () => resolve(value as never)
     } catch (error) {
@@ -185,7 +185,7 @@ function connectionOn(database: Database, options: ConnectionOptions): Connectio
     try {
       const [first] = group
       if (group.length === 1 && first) {
-        const value = await carryOut(first.steps())
+        const value = await execute(first.steps())
         answers.push(() => first.resolve(value as never))
       } else for (const write of group) answers.push(await separately(write))
       database.exec('commit')

@@ -1,5 +1,5 @@
 /** Finds the SQLite this runtime can offer and names its few methods we use; how a connection is kept is `connection.ts`. */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { EverytickError } from '../../errors.ts'
@@ -65,7 +65,7 @@ export async function releaseClosedFiles(): Promise<void> {
   if (builtIn() !== undefined) return
   setFlagsFromString('--expose-gc')
   ;(runInNewContext('gc') as () => void)()
-  await nextTurn()
+  await yieldToEventLoop()
 }
 
 /** The result code of an error in a statement. */

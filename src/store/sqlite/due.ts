@@ -1,4 +1,4 @@
-/** Which schedules are due, page by page: the nearest first, but of a crowd those whose rows stand together; how plans are written is `record.ts`. */
+/** Which schedules are due, page by page: the nearest first, but of a backlog those whose rows stand together; how plans are written is `record.ts`. */
 import { setImmediate as afterIo } from 'node:timers'
 import type { Clock } from '../../time/clock.ts'
 import type { DuePage, PlanningStore } from '../contract/planning.ts'
@@ -13,18 +13,18 @@ export const DUE_OF = `
   select json_group_array(${DUE_SCHEDULE}) as schedules, count(*) as count
   from json_each(?) j cross join everytick_cursors c on c.schedule_id = j.value and c.next_at <= ?
   cross join everytick_schedules s on s.id = c.schedule_id`
-export const CROWD = `
+export const BACKLOG = `
   select json_group_array(schedule_id) as ids from (
     select schedule_id from (
       select schedule_id from everytick_cursors where next_at <= ? order by next_at, schedule_id limit ? offset ?)
     order by schedule_id)`
 export const NEXT_CURSOR = `select min(next_at) as next_at from everytick_cursors where next_at > ?`
 
-/** Pages that a crowd is made up of: the more, the closer its neighbours. Few seconds of planning; what becomes urgent meanwhile comes first. */
-const CROWD_PAGES = 64
+/** Pages that a backlog is made up of: the more, the closer its neighbours. Few seconds of planning; what becomes urgent meanwhile comes first. */
+const BACKLOG_PAGES = 64
 /** So many are looked out at once, in a few milliseconds that nothing can interrupt. */
 const SLICE_PAGES = 8
-/** What is due so soon does not wait for its place in a crowd. */
+/** What is due so soon does not wait for its place in a backlog. */
 const URGENT_MS = 2000
 /** A page so long is worth a turn of the event loop between reading it and making schedules of it. */
 const LONG_PAGE = 300
@@ -43,7 +43,7 @@ interface Found {
  * schedules touch a page each, three times over; in the order of their ids, neighbours share one.
  */
 export function dueOn(connection: Connection, clock: Clock): PlanningStore['due'] {
-  /** Ids of a crowd that no page had yet, in order. Whether they are due still is asked again. */
+  /** Ids of a backlog that no page had yet, in order. Whether they are due still is asked again. */
   let crowd: string[] = []
   let wasFull = false
 
@@ -51,11 +51,11 @@ export function dueOn(connection: Connection, clock: Clock): PlanningStore['due'
     connection.all<{ next_at: number | null }>(NEXT_CURSOR, after)[0]?.next_at ?? null
 
   const slice = (until: number, { limit, offset }: { limit: number; offset: number }): string[] =>
-    JSON.parse(connection.all<{ ids: string }>(CROWD, until, limit, offset)[0]?.ids ?? '[]') as string[]
+    JSON.parse(connection.all<{ ids: string }>(BACKLOG, until, limit, offset)[0]?.ids ?? '[]') as string[]
 
-  /** Looks out a crowd when there is none, and time for one. */
-  async function lookOut(until: number, limit: number): Promise<void> {
-    const [most, atOnce] = [limit * CROWD_PAGES, limit * SLICE_PAGES]
+  /** Looks out a backlog when there is none, and time for one. */
+  async function findDue(until: number, limit: number): Promise<void> {
+    const [most, atOnce] = [limit * BACKLOG_PAGES, limit * SLICE_PAGES]
     for (let found = atOnce, offset = 0; found === atOnce && offset < most; offset += atOnce) {
       const ids = await connection.read(() => slice(until, { limit: atOnce, offset }))
       found = ids.length
@@ -64,8 +64,8 @@ export function dueOn(connection: Connection, clock: Clock): PlanningStore['due'
     }
   }
 
-  /** A whole page of the crowd; undefined when there is none. */
-  function fromCrowd(until: number, limit: number): Found | undefined {
+  /** A whole page of the backlog; undefined when there is none. */
+  function fromBacklog(until: number, limit: number): Found | undefined {
     const [found] = connection.all<Found>(DUE_OF, JSON.stringify(crowd.splice(0, limit)), until)
     if (found?.count === limit) return found
     crowd = []
@@ -79,13 +79,13 @@ export function dueOn(connection: Connection, clock: Clock): PlanningStore['due'
     // Most of the time nothing is, and this one question is all.
     if (firstAt === null || firstAt > until) return undefined
     const patient = wasFull && crowd.length >= limit && !isUrgent(firstAt)
-    return (patient ? fromCrowd(until, limit) : undefined) ?? connection.all<Found>(DUE, until, limit)[0]
+    return (patient ? fromBacklog(until, limit) : undefined) ?? connection.all<Found>(DUE, until, limit)[0]
   }
 
   return async ({ lookaheadMs, limit, except = NOBODY }): Promise<DuePage> => {
     const wanted = limit + except.length
     if (wasFull && crowd.length < wanted && !isUrgent(await connection.read(() => next(EVER)))) {
-      await lookOut(clock.now() + lookaheadMs, wanted)
+      await findDue(clock.now() + lookaheadMs, wanted)
     }
     const { now, found, nextAt } = await connection.read(() => {
       const now = clock.now()

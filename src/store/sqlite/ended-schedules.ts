@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts'
 import type { Value } from './driver.ts'
 
 /** Rows of the index that one step looks at. Paused and quarantined schedules stand in it too, and are passed over. */
-export const LOOK_ROWS = 500
+export const SCAN_ROWS = 500
 
 interface Place {
   readonly watermark_at: number
@@ -42,8 +42,8 @@ export function endedSchedules(connection: Connection): EndedSchedules {
   let after = start
   return {
     next(untilAt) {
-      const rows = connection.all<Row>(ENDED, untilAt, after.watermark_at, after.schedule_id, LOOK_ROWS)
-      after = rows.length === LOOK_ROWS ? rows.at(-1)! : start
+      const rows = connection.all<Row>(ENDED, untilAt, after.watermark_at, after.schedule_id, SCAN_ROWS)
+      after = rows.length === SCAN_ROWS ? rows.at(-1)! : start
       const ids = rows.flatMap((row) => (row.ended === 1 ? [row.schedule_id] : []))
       return { where: 'id in (select value from json_each(?))', values: [JSON.stringify(ids)] }
     },

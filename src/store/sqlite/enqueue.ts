@@ -3,7 +3,7 @@ import { toJsonText } from '../../json.ts'
 import type { Enqueued, NewRun } from '../contract/runs.ts'
 import { pairsText, stretchesOf } from './batch.ts'
 import type { Value } from './driver.ts'
-import { isBehind } from './lane-line.ts'
+import { isBehind } from './group-order.ts'
 import { textOf } from './rows.ts'
 import { ask, type Steps } from './steps.ts'
 
@@ -17,7 +17,7 @@ export const KNOWN = `
 // All that a stretch of runs has in common once, and of each its id and its payload.
 const INSERT = `
   insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key,
-    schedule_revision, scheduled_at, slot_start_at, due_at, created_at, policy, idempotency_key, lane, overlap, gate, payload)
+    schedule_revision, scheduled_at, slot_start_at, due_at, created_at, policy, idempotency_key, concurrency_group, overlap, readiness, payload)
   select j.key, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, j.value from json_each(?) j`
 const REMEMBER = `
   insert into everytick_idempotency (workspace, key, run_id, created_at) values (?, ?, ?, ?)
@@ -30,7 +30,7 @@ interface Kind {
   readonly workspace: string
   readonly queue: string
   readonly key: string | null
-  readonly lane: string | null
+  readonly group: string | null
   readonly place: number
   readonly dueAt: number
   /** Whether its id says which occurrence it is, so that a repetition has the same. */
@@ -55,14 +55,14 @@ export function readRuns(runs: readonly NewRun[], now: number): Ready[] {
   }
   let [before, kind]: [NewRun?, Kind?] = []
   return runs.map((run) => {
-    if (kind === undefined || !isAlike(run, before!)) kind = readKind(run, { now, policy: policyOf(run.policy) })
+    if (kind === undefined || !isUniform(run, before!)) kind = readKind(run, { now, policy: policyOf(run.policy) })
     before = run
     return { id: run.id, payload: run.payload === null ? 'null' : toJsonText(run.payload, { what: 'payload' }), kind }
   })
 }
 
 /** Whether both are of one kind, at a glance, as neighbours mostly are. */
-const isAlike = (run: NewRun, other: NewRun): boolean =>
+const isUniform = (run: NewRun, other: NewRun): boolean =>
   run.job === other.job &&
   run.queue === other.queue &&
   run.workspace === other.workspace &&
@@ -71,7 +71,7 @@ const isAlike = (run: NewRun, other: NewRun): boolean =>
   run.policy === other.policy &&
   run.schedule === other.schedule &&
   run.slot === other.slot &&
-  run.lane === other.lane &&
+  run.group === other.group &&
   run.overlap === other.overlap &&
   run.due === other.due &&
   run.idempotencyKey === other.idempotencyKey
@@ -81,15 +81,15 @@ function readKind(run: NewRun, { now, policy }: { now: number; policy: string })
   const workspace = textOf(run.workspace, 'workspace')
   const [job, queue] = [textOf(run.job, 'job'), textOf(run.queue, 'queue')]
   const key = run.idempotencyKey === null ? null : textOf(run.idempotencyKey, 'idempotencyKey')
-  const lane = run.lane === null ? null : textOf(run.lane, 'lane')
+  const group = run.group === null ? null : textOf(run.group, 'concurrency_group')
   const dueAt = 'at' in run.due ? run.due.at : now + run.due.delayMs
   const [scheduledAt, slotStartAt] = slot === null ? [null, null] : [slot.scheduledAt, slot.slotStartAt]
   const values = [
     ...[workspace, job, queue, run.trigger, run.priority],
     ...[schedule?.id ?? null, schedule?.key ?? null, schedule?.revision ?? null],
-    ...[scheduledAt, slotStartAt, dueAt, now, policy, key, lane, run.overlap],
+    ...[scheduledAt, slotStartAt, dueAt, now, policy, key, group, run.overlap],
   ]
-  return { workspace, queue, key, lane, place: scheduledAt ?? dueAt, dueAt, isNamed: slot !== null, values }
+  return { workspace, queue, key, group, place: scheduledAt ?? dueAt, dueAt, isNamed: slot !== null, values }
 }
 
 export function* enqueueAll(runs: readonly Ready[], now: number): Steps<Enqueued[]> {
@@ -98,7 +98,7 @@ export function* enqueueAll(runs: readonly Ready[], now: number): Steps<Enqueued
   const known = yield* knownOf(runs, inOrder)
   const isEachNew = inOrder && known.size === 0 && runs.every(({ kind }) => kind.key === null)
   const { answers, fresh } = isEachNew ? allNew(runs) : yield* sortedOut(runs, known, now)
-  const stretches = [...stretchesOf(fresh, { alike, lengthOf: ({ payload }) => payload.length })]
+  const stretches = [...stretchesOf(fresh, { uniform, lengthOf: ({ payload }) => payload.length })]
   yield* insertAll(stretches, now)
   return answers
 }
@@ -165,15 +165,15 @@ const pairsOf = (runs: readonly Ready[]): string => pairsText(runs.map(({ id, pa
 /** In the order of the input. */
 function* insertAll(stretches: readonly Ready[][], now: number): Steps<void> {
   for (const stretch of stretches) {
-    const { lane, place, dueAt, values } = stretch[0]!.kind
-    const gate = lane !== null && (yield* isBehind({ lane, place, dueAt }, now)) ? 'waiting' : 'open'
-    yield { text: INSERT, values: [...values, gate, pairsOf(stretch)], rows: stretch.length }
+    const { group, place, dueAt, values } = stretch[0]!.kind
+    const readiness = group !== null && (yield* isBehind({ group, place, dueAt }, now)) ? 'blocked' : 'ready'
+    yield { text: INSERT, values: [...values, readiness, pairsOf(stretch)], rows: stretch.length }
   }
 }
 
-/** Who has a lane stands alone, since whether it waits depends on the one before. */
-const alike = ({ kind: a }: Ready, { kind: b }: Ready): boolean =>
-  a.lane === null && b.lane === null && (a === b || a.values.every((value, i) => value === b.values[i]))
+/** Who has a concurrency group stands alone, since whether it waits depends on the one before. */
+const uniform = ({ kind: a }: Ready, { kind: b }: Ready): boolean =>
+  a.group === null && b.group === null && (a === b || a.values.every((value, i) => value === b.values[i]))
 
 /** The run that the key already stands for; undefined when it stands for this one from now on. */
 function* recall({ id, kind }: Ready, key: string, now: number): Steps<string | undefined> {

@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts'
 import type { Value } from './driver.ts'
 
 /** Rows that one call looks at: a few milliseconds of work. */
-export const LOOK_ROWS = 2000
+export const SCAN_ROWS = 2000
 
 interface Row extends Pick<NonRun, 'count' | 'state' | 'reason' | 'detail'> {
   readonly schedule_id: string
@@ -50,7 +50,7 @@ interface Question {
 /** The last place that one call looks at; there is none where it looks at all that are left. */
 export function nonRunEdge(filter: NonRunFilter, { after }: Pick<NonRunPage, 'after'>): Question {
   const { text, values } = looked(filter, after)
-  return { text: `select to_at, schedule_id ${text} limit 1 offset ?`, values: [...values, LOOK_ROWS - 1] }
+  return { text: `select to_at, schedule_id ${text} limit 1 offset ?`, values: [...values, SCAN_ROWS - 1] }
 }
 
 /** One more than the page, if there is one. The definition of a schedule that was removed is that of its last revision. */
@@ -79,7 +79,7 @@ export function nonRunPage(filter: NonRunFilter, { limit, after }: NonRunPage): 
           select id from everytick_revisions where schedule_id = n.schedule_id order by id desc limit 1))
       where ${conditions.join(' and ')}
       order by to_at desc, schedule_id desc limit ?`,
-    values: [...values, LOOK_ROWS, ...bound, limit + 1],
+    values: [...values, SCAN_ROWS, ...bound, limit + 1],
   }
 }
 

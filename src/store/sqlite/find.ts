@@ -9,8 +9,8 @@ import type { Value } from './driver.ts'
 import { SCHEDULE, SCHEDULE_WITHOUT_PAYLOAD, type ScheduleRow, scheduleOf, scheduleSize } from './rows.ts'
 
 /** Rows that are looked at in one go, a few milliseconds of work, and how many looks one call takes. */
-export const LOOK_ROWS = 1000
-const LOOKS = 10
+export const SCAN_ROWS = 1000
+const SCANS = 10
 /** So many overdue schedules are found by their cursors; where there are more, any look meets some. */
 export const FEW_OVERDUE = 1000
 
@@ -61,7 +61,7 @@ export function find(connection: Connection, clock: Clock): Pick<ScheduleStore, 
         const count = countWithin(sizes, maxBytes)
         if (places.length > count) return end(count, places[count - 1]!)
         if (last === undefined) return end(count, null)
-        if (looks === LOOKS) return end(count, last)
+        if (looks === SCANS) return end(count, last)
         from = placeOf(last)
         await turn()
       }
@@ -135,7 +135,7 @@ export function edgeOf({ table, as, by, within, left }: Walk, after: Place | und
   if (table === 'everytick_cursors' || left.length === 0) return null
   const all = [...within, ...placed('>', as, after)]
   const text = `select ${as}.workspace, ${as}.key from ${table} ${as} ${by} ${where(all)}
-    order by ${as}.workspace, ${as}.key limit 1 offset ${LOOK_ROWS - 1}`
+    order by ${as}.workspace, ${as}.key limit 1 offset ${SCAN_ROWS - 1}`
   return { text, values: all.flatMap(({ values }) => values) }
 }
 

@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts'
 
 /** Columns that move to history as they are. */
 const KEPT = `workspace, job, queue, trigger, priority, schedule_id, schedule_key, schedule_revision, scheduled_at,
-  slot_start_at, due_at, lane, overlap, created_at, payload, policy, attempt, fence, worker_id, started_at, cancel_requested,
+  slot_start_at, due_at, concurrency_group, overlap, created_at, payload, policy, attempt, fence, worker_id, started_at, cancel_requested,
   idempotency_key`
 // Fence and claim keep a worker that lost its lease from ending somebody else's attempt.
 export const SEEN = `

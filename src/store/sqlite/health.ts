@@ -1,7 +1,7 @@
 /** How the file of a SQLite store is: its size, its schema, and how due runs are found; dead rows and snapshots are not what SQLite has. */
 import type { StoreHealth } from '../contract/upkeep.ts'
+import { DUE_RUNS } from './claim.ts'
 import type { Connection } from './connection.ts'
-import { DUE_RUNS } from './grant.ts'
 import { exposedFiles } from './private-file.ts'
 import { NEWEST_VERSION, versionOf } from './schema.ts'
 

@@ -39,7 +39,7 @@ interface JournalRow {
 }
 
 /** Rows of each table that one call looks at, where no index has only what is asked for: a few milliseconds of work. */
-export const LOOK_ROWS = 5000
+export const SCAN_ROWS = 5000
 
 export function historyStore(connection: Connection): HistoryStore {
   const find: HistoryStore['find'] = async (filter, page) => {
@@ -148,7 +148,7 @@ export function edgeOf(filter: RunFilter, { after }: RunPage): Question | null {
       union all
       select * from (select id from everytick_history ${where([...walked.texts, ...finished])} order by id desc limit 1 offset ?))
     order by id desc limit 1`
-  return { text, values: [...values, LOOK_ROWS - 1, ...walked.values, LOOK_ROWS - 1] }
+  return { text, values: [...values, SCAN_ROWS - 1, ...walked.values, SCAN_ROWS - 1] }
 }
 
 interface Question {

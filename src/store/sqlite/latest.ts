@@ -3,12 +3,12 @@ import type { HistoryStore, SlotRun } from '../contract/history.ts'
 import type { Connection } from './connection.ts'
 import { NOBODY } from './run-rows.ts'
 
-const fieldsOf = ({ gate, finishedAt }: { gate: string; finishedAt: string }): string => `
+const fieldsOf = ({ readiness, finishedAt }: { readiness: string; finishedAt: string }): string => `
   scheduled_at, id, json_object('id', id, 'scheduledAt', scheduled_at, 'dueAt', due_at, 'state', state, 'trigger', trigger,
-    'gate', ${gate}, 'queue', queue, 'revision', coalesce(schedule_revision, 0), 'attempt', attempt,
+    'readiness', ${readiness}, 'queue', queue, 'revision', coalesce(schedule_revision, 0), 'attempt', attempt,
     'workerId', nullif(worker_id, '${NOBODY}'), 'startedAt', started_at, 'finishedAt', ${finishedAt}) as slot`
-const LIVE = fieldsOf({ gate: 'gate', finishedAt: 'null' })
-const FINISHED = fieldsOf({ gate: `'open'`, finishedAt: 'finished_at' })
+const LIVE = fieldsOf({ readiness: 'readiness', finishedAt: 'null' })
+const FINISHED = fieldsOf({ readiness: `'ready'`, finishedAt: 'finished_at' })
 const newest = (which: string): string =>
   `where schedule_id = ? and scheduled_at is not null ${which} order by scheduled_at desc limit ?`
 

@@ -11,14 +11,14 @@ export const NON_RUNS = `
   select from_at, to_at, count, state, reason, detail, recorded_at from everytick_non_runs
   where schedule_id = ? and to_at > ? and from_at <= ? order by from_at, rowid`
 
-const slotRun = (of: { gate: string; finishedAt: string; more?: string }): string => `
+const slotRun = (of: { readiness: string; finishedAt: string; more?: string }): string => `
   scheduled_at, id, json_object('id', id, 'scheduledAt', scheduled_at, 'dueAt', due_at, 'state', state, 'trigger', trigger,
-    'gate', ${of.gate}, 'queue', queue, 'revision', coalesce(schedule_revision, 0), 'attempt', attempt,
+    'readiness', ${of.readiness}, 'queue', queue, 'revision', coalesce(schedule_revision, 0), 'attempt', attempt,
     'workerId', nullif(worker_id, '${NOBODY}'), 'startedAt', started_at, 'finishedAt', ${of.finishedAt}${of.more ?? ''}) as slot`
-const LIVE_SLOT = slotRun({ gate: 'gate', finishedAt: 'null' })
-const FINISHED_SLOT = slotRun({ gate: `'open'`, finishedAt: 'finished_at' })
+const LIVE_SLOT = slotRun({ readiness: 'readiness', finishedAt: 'null' })
+const FINISHED_SLOT = slotRun({ readiness: `'ready'`, finishedAt: 'finished_at' })
 const DELETED_SLOT = slotRun({
-  gate: `'open'`,
+  readiness: `'ready'`,
   finishedAt: 'finished_at',
   more: `, 'deleted', json_object('by', deleted_by, 'at', deleted_at)`,
 })

@@ -1,4 +1,4 @@
-/** Leases on singleton duties in SQLite, each taken, kept and given up by one conditional write. */
+/** Leases on singleton background tasks in SQLite, each taken, kept and given up by one conditional write. */
 import type { Clock } from '../../time/clock.ts'
 import type { LockStore } from '../contract/locks.ts'
 import type { Connection } from './connection.ts'

@@ -14,7 +14,7 @@ import type { Connection } from './connection.ts'
 import { NOBODY } from './run-rows.ts'
 
 /** Finished runs of one schedule that are looked at for a success. */
-const LOOK_RUNS = 200
+const SCAN_RUNS = 200
 const DURATIONS = 20
 /** Schedules that are looked at in one go, a few milliseconds of work. */
 const AT_ONCE = 20
@@ -46,7 +46,7 @@ export const UNSUCCESSFUL = `
 // Ids begin with the instant of the occurrence, or of the request where there is none.
 export const SUCCESSES = `
   select finished_at as at, finished_at - started_at as ms from (
-    select finished_at, started_at, state from everytick_history where schedule_id = ? order by id desc limit ${LOOK_RUNS})
+    select finished_at, started_at, state from everytick_history where schedule_id = ? order by id desc limit ${SCAN_RUNS})
   where state = 'succeeded' order by finished_at desc limit ${DURATIONS}`
 
 export const PASSED_OVER = `
@@ -64,7 +64,7 @@ export const WAITING = `
   select waiting.*, row_number() over (partition by workspace order by "dueAt") as place from (
   select schedule_id as id, workspace, schedule_key as key, min(due_at) as "dueAt" from (
     select schedule_id, workspace, schedule_key, attempt, due_at from everytick_runs
-    where state = 'pending' and gate = 'open' and queue = ? and priority = ? and due_at <= ?
+    where state = 'pending' and readiness = 'ready' and queue = ? and priority = ? and due_at <= ?
     order by due_at limit ?)
   where schedule_id is not null and attempt = 0 group by schedule_id) waiting)
   where place <= ${MOST_OF_ONE} order by place limit ${MOST_OF_ALL}`

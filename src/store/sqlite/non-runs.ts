@@ -1,4 +1,4 @@
-/** Writes occurrences that became no run, as few rows as can tell it; who decides that they do not run is planning, a lane, or whoever changes a schedule. */
+/** Writes occurrences that became no run, as few rows as can tell it; who decides that they do not run is planning, a concurrency group, or whoever changes a schedule. */
 import type { NonRun } from '../../plan/non-run.ts'
 import { ask, type Steps } from './steps.ts'
 

@@ -16,7 +16,7 @@ const FIND = `
   where s.workspace = ? and s.key = ?`
 const SET_PAUSE = `update everytick_schedules set pause = ?, updated_at = ?, updated_by = ? where id = ?`
 const PARK = `
-  update everytick_cursors set next_at = ?, watermark_at = ?, made = max(0, made - ?) where schedule_id = ?`
+  update everytick_cursors set next_at = ?, watermark_at = ?, run_count = max(0, run_count - ?) where schedule_id = ?`
 const MOVE = `update everytick_cursors set next_at = ?, watermark_at = ? where schedule_id = ?`
 const REMOVE = `delete from everytick_schedules where`
 const GONE = `returning id, workspace, key, revision, ${COLUMNS}`

@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { backfillsOf } from './backfills.ts'
+import { CLAIM, CLAIMED, DUE_RUNS, DUE_RUNS_OF, NEXT_DUE } from './claim.ts'
+import { DUE_AFTER, DUE_UP_TO } from './claim-fair.ts'
 import { EXPIRED } from './claims.ts'
 import { type Database, openDatabase } from './driver.ts'
-import { CROWD, DUE, DUE_OF, NEXT_CURSOR } from './due.ts'
+import { BACKLOG, DUE, DUE_OF, NEXT_CURSOR } from './due.ts'
 import { ENDED } from './ended-schedules.ts'
 import { KNOWN } from './enqueue.ts'
 import { ARCHIVE, FORGET, SEEN as SEEN_RUNS } from './finish.ts'
-import { CLAIM, DUE_RUNS, DUE_RUNS_OF, GRANTED, NEXT_DUE } from './grant.ts'
+import { TAKEN } from './group-order.ts'
+import { ANYBODY, GROUP_SCAN, GROUP_SCAN_OF, OPEN_RUN, RUNS_IN_LINE } from './groups.ts'
 import { edgeOf, pageOf } from './history.ts'
-import { TAKEN } from './lane-line.ts'
-import { ANYBODY, LOOK, LOOK_AT, OPEN_RUN, RUNS_IN_LINE } from './lanes.ts'
 import { NON_RUNS, REVISIONS, SLOTS } from './ledger.ts'
 import { GROW } from './non-runs.ts'
 import { FIND } from './put.ts'
@@ -19,7 +20,6 @@ import { INSERT_RUNS, INSERTED, MOVE, SEEN as SEEN_CURSORS } from './record.ts'
 import { RETRACT } from './retract.ts'
 import { listOf } from './schedules.ts'
 import { migrationSql } from './schema.ts'
-import { DUE_AFTER, DUE_UP_TO } from './turns.ts'
 import { ORPHANS, SHELVES, sweepOf } from './upkeep.ts'
 
 let database: Database
@@ -52,10 +52,10 @@ function fill(): void {
       select schedule_id, 'w', 'j', 'q', 'pending', 'enqueue', 5, next_at, 0, '{}', '{}' from everytick_cursors;
     update everytick_runs set state = 'running', worker_id = 'w1', lease_until = due_at, started_at = 0 where rowid % 2;
     insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, schedule_id, scheduled_at, due_at, created_at,
-      payload, policy, lane, overlap, gate)
+      payload, policy, concurrency_group, overlap, readiness)
       select 'l' || next_at, 'w' || (next_at % 50), 'j', 'q', 'pending', iif(next_at % 9, 'schedule', 'backfill'), 5,
-        's' || (next_at % 100), next_at, next_at, 0, '{}', '{}', 'lane' || (next_at / 10), 'queue',
-        iif(next_at % 10, iif(next_at % 3, 'closed', 'waiting'), 'open') from everytick_cursors;
+        's' || (next_at % 100), next_at, next_at, 0, '{}', '{}', 'concurrency_group' || (next_at / 10), 'queue',
+        iif(next_at % 10, iif(next_at % 3, 'undecided', 'blocked'), 'ready') from everytick_cursors;
     insert into everytick_non_runs select schedule_id, next_at, next_at, 1, 'skipped', 'paused', next_at, '', 0 from everytick_cursors;
     insert into everytick_revisions (schedule_id, workspace, key, kind, revision, at, by, cut_at, before, after)
       select 's' || (next_at % 100), 'w', 'k', 'edited', 1, next_at, 'ana', 0, '{}', '{}' from everytick_cursors;
@@ -81,8 +81,8 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
   })
 
   it('tell a crowd of due schedules by the index of cursors alone, and go from each of its ids to its rows', () => {
-    expect(scans(CROWD)).toEqual([])
-    expect(planOf(CROWD).join()).toContain('everytick_cursors USING COVERING INDEX everytick_cursors_due (next_at<?)')
+    expect(scans(BACKLOG)).toEqual([])
+    expect(planOf(BACKLOG).join()).toContain('everytick_cursors USING COVERING INDEX everytick_cursors_due (next_at<?)')
     expect(scans(DUE_OF)).toEqual([])
     expect(planOf(DUE_OF).join()).toMatch(/SEARCH c USING PRIMARY KEY \(schedule_id=\?\).*SEARCH s USING INDEX/)
   })
@@ -98,9 +98,9 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
       chosen(/^SEARCH .*everytick_runs_pending \(queue=\? AND priority=\? AND due_at<\?\)/),
     )
     expect(planOf(DUE_RUNS_OF)).toEqual(
-      chosen(/INDEX everytick_runs_turn \(queue=\? AND workspace=\? AND priority=\? AND due_at<\?\)/),
+      chosen(/INDEX everytick_runs_fair \(queue=\? AND workspace=\? AND priority=\? AND due_at<\?\)/),
     )
-    for (const text of [CLAIM, GRANTED, FORGET]) {
+    for (const text of [CLAIM, CLAIMED, FORGET]) {
       expect(planOf(text)[0]).toBe('SEARCH everytick_runs USING INTEGER PRIMARY KEY (rowid=?)')
     }
     expect(scans(NEXT_DUE)).toEqual([])
@@ -110,8 +110,8 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
   it('go from workspace to workspace in turn, and see of each no more than whether something is due', () => {
     for (const text of [DUE_AFTER, DUE_UP_TO]) {
       expect(scans(text)).toEqual([])
-      expect(planOf(text).join()).toMatch(/everytick_runs_turn \(queue=\? AND workspace>\?/)
-      expect(planOf(text).join()).toContain('everytick_runs_turn (queue=? AND workspace=? AND priority=? AND due_at<?)')
+      expect(planOf(text).join()).toMatch(/everytick_runs_fair \(queue=\? AND workspace>\?/)
+      expect(planOf(text).join()).toContain('everytick_runs_fair (queue=? AND workspace=? AND priority=? AND due_at<?)')
       expect(planOf(text).join()).not.toContain('TEMP B-TREE')
     }
   })
@@ -126,13 +126,15 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
     expect(scans(PENDING_QUEUES).filter((line) => !gated.test(line))).toEqual([])
   })
 
-  it('look into lanes by their indexes, and read those behind the gate in line', () => {
-    for (const text of [TAKEN, LOOK, LOOK_AT, OPEN_RUN, RUNS_IN_LINE]) expect(scans(text)).toEqual([])
-    expect(planOf(LOOK).join()).toMatch(/SEARCH r USING .*INDEX everytick_runs_gated \(lane>\?\)/)
-    expect(planOf(LOOK).join()).toMatch(/SEARCH r USING .*INDEX everytick_runs_closed \(lane=\? AND due_at<\?\)/)
+  it('look into concurrency_groups by their indexes, and read those behind the readiness in line', () => {
+    for (const text of [TAKEN, GROUP_SCAN, GROUP_SCAN_OF, OPEN_RUN, RUNS_IN_LINE]) expect(scans(text)).toEqual([])
+    expect(planOf(GROUP_SCAN).join()).toMatch(/SEARCH r USING .*INDEX everytick_runs_blocked \(lane>\?\)/)
+    expect(planOf(GROUP_SCAN).join()).toMatch(
+      /SEARCH r USING .*INDEX everytick_runs_undecided \(lane=\? AND due_at<\?\)/,
+    )
     expect(planOf(ANYBODY).join()).toMatch(/SCAN everytick_runs USING .*INDEX everytick_runs_(?:gated|closed)/)
-    expect(planOf(OPEN_RUN).join()).toMatch(/INDEX everytick_runs_lane \(lane=\?\)/)
-    for (const text of [LOOK, RUNS_IN_LINE]) expect(planOf(text).join()).not.toContain('TEMP B-TREE')
+    expect(planOf(OPEN_RUN).join()).toMatch(/INDEX everytick_runs_group \(lane=\?\)/)
+    for (const text of [GROUP_SCAN, RUNS_IN_LINE]) expect(planOf(text).join()).not.toContain('TEMP B-TREE')
   })
 
   it('go from each row of a batch to its own, and read no other', () => {

@@ -54,7 +54,7 @@ const UPDATE = `
   set revision = ?, ${COLUMNS.replaceAll(/\w+/g, '$& = ?')}, updated_at = ?, updated_by = ?, quarantine = null
   where id = ?`
 const UPDATE_CURSOR = `
-  update everytick_cursors set next_at = ?, watermark_at = ?, revision = ?, made = max(0, made - ?) where schedule_id = ?`
+  update everytick_cursors set next_at = ?, watermark_at = ?, revision = ?, run_count = max(0, run_count - ?) where schedule_id = ?`
 
 /** Reads the whole input before anything is written. */
 export function readPuts(schedules: readonly PutSchedule[]): Put[] {
@@ -101,8 +101,8 @@ export function* putAll(puts: readonly Put[], now: number): Steps<PutAnswer[]> {
 /** Those that exist. A workspace has a statement of its own, since its keys are found by the index that begins with it. */
 function* findAll(puts: readonly Put[]): Steps<Map<Put, Found>> {
   const known = new Map<Put, Found>()
-  const alike = (a: Put, b: Put): boolean => a.workspace === b.workspace
-  for (const stretch of stretchesOf(puts, { alike, lengthOf: ({ key }) => key.length })) {
+  const uniform = (a: Put, b: Put): boolean => a.workspace === b.workspace
+  for (const stretch of stretchesOf(puts, { uniform, lengthOf: ({ key }) => key.length })) {
     const values = [JSON.stringify(stretch.map(({ key }) => key)), (stretch[0] as Put).workspace]
     const rows = (yield { text: FIND, values, rows: stretch.length }) as readonly unknown[] as readonly Found[]
     const byKey = new Map(rows.map((found) => [found.key, found]))
@@ -120,10 +120,10 @@ function* createAll(puts: readonly Put[], now: number): Steps<void> {
     return [workspace, ...common, now, by, now, by, watermarkAt]
   }
   const news = puts.map((put) => ({ put, common: commonOf(put) }))
-  const alike = (a: (typeof news)[number], b: (typeof news)[number]): boolean =>
+  const uniform = (a: (typeof news)[number], b: (typeof news)[number]): boolean =>
     a.common.every((value, i) => value === b.common[i])
   const lengthOf = ({ put: { columns } }: (typeof news)[number]): number => columns.timing.length
-  for (const stretch of stretchesOf(news, { alike, lengthOf })) {
+  for (const stretch of stretchesOf(news, { uniform, lengthOf })) {
     const [{ put, common }] = stretch as [(typeof news)[number]]
     const named = stretch.map(({ put: { id, key, columns } }) => [id, [key, columns.timing]] as const)
     const cursors = stretch.map(({ put: { id, nextAt } }) => [id, nextAt] as const)

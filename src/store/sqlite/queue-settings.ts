@@ -8,7 +8,7 @@ export interface QueueSettings {
   readonly log: RateLog
 }
 
-/** Unfinished grants of a queue, by workspace. */
+/** Unfinished claims of a queue, by workspace. */
 export type Running = ReadonlyMap<string, number>
 
 export const SETTINGS = `
@@ -43,17 +43,17 @@ export function saveLog(connection: Connection, name: string, log: RateLog): voi
 }
 
 /** How many more, and when more again; null when nothing limits the queue. */
-export interface Room {
+export interface Capacity {
   readonly limit: number
   readonly againAt: number | null
   readonly running: Running
 }
 
-export function roomIn(
+export function capacityIn(
   connection: Connection,
   settings: QueueSettings | undefined,
   { queue, wanted, now }: { queue: string; wanted: number; now: number },
-): Room | null {
+): Capacity | null {
   if (settings === undefined || !isLimited(settings.limits)) return null
   const { globalConcurrency, perWorkspace } = settings.limits
   const counts = globalConcurrency !== undefined || perWorkspace !== undefined

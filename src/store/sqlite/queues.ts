@@ -1,10 +1,10 @@
-/** Queues as rows of SQLite: limits and pauses, and how full each is, for people; granting within the limits is `grant.ts`. */
+/** Queues as rows of SQLite: limits and pauses, and how full each is, for people; claiming within the limits is `claim.ts`. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { toJsonText } from '../../json.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { QueueRow, QueueStore, SweptQueue } from '../contract/queues.ts'
+import { nextDue } from './claim.ts'
 import type { Connection } from './connection.ts'
-import { nextDue } from './grant.ts'
 import { textOf } from './rows.ts'
 import type { Wake } from './wake.ts'
 
@@ -22,8 +22,8 @@ const KNOWN = `select name, limits, pause from everytick_queues`
 export const RUNNING_BY_QUEUE = `
   select queue, count(*) as count from everytick_runs indexed by everytick_runs_lease
   where state = 'running' group by queue`
-const READY_RUNS = `state = 'pending' and gate = 'open'`
-// From queue to queue by an index, however long each is. Those behind a gate are in no index by queue, and few.
+const READY_RUNS = `state = 'pending' and readiness = 'ready'`
+// From queue to queue by an index, however long each is. Those not ready are in no index by queue, and few.
 export const PENDING_QUEUES = `
   select queue from (
     with recursive known(queue) as (
@@ -32,7 +32,7 @@ export const PENDING_QUEUES = `
       select (select min(r.queue) from everytick_runs r where ${READY_RUNS} and r.queue > known.queue)
       from known where known.queue is not null)
     select queue from known where queue is not null)
-  union select queue from (select queue from everytick_runs where gate <> 'open' limit ${MAX_COUNT})`
+  union select queue from (select queue from everytick_runs where readiness <> 'ready' limit ${MAX_COUNT})`
 /** The same behind a name, so many of them. */
 export const NEXT_QUEUES = `
   with recursive known(queue) as (
@@ -45,7 +45,7 @@ export const WORKSPACE = `select workspace from everytick_runs where ${READY_RUN
 export const READY = `
   select count(*) as count from (
     select 1 from everytick_runs
-    where state = 'pending' and gate = 'open' and queue = ? and priority in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9) and due_at <= ?
+    where state = 'pending' and readiness = 'ready' and queue = ? and priority in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9) and due_at <= ?
     limit ${MAX_COUNT})`
 
 interface KnownRow {

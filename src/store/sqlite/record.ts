@@ -2,7 +2,7 @@
 import { OPEN_AHEAD_MS } from '../../plan/overlap.ts'
 import type { Plan, PlannedRun } from '../../plan/plan.ts'
 import { pairsText, stretchesOf, wavesOf } from './batch.ts'
-import { lanesTaken } from './lane-line.ts'
+import { takenGroups } from './group-order.ts'
 import { recordNonRun } from './non-runs.ts'
 import { BY_ITSELF, pauseText, revise } from './revisions.ts'
 import { ask, type Steps } from './steps.ts'
@@ -13,10 +13,10 @@ export const SEEN = `
   from json_each(?) j cross join everytick_cursors c on c.schedule_id = j.value`
 // The schedule lends the run everything but its instants, so that a payload never leaves the database. An occurrence
 // above the watermark can stand in history: one that was planned ahead and cancelled before an edit moved the watermark back.
-// A second open run in one lane is no repetition but a mistake, and must not pass in silence.
+// A second open run in one group is no repetition but a mistake, and must not pass in silence.
 export const INSERT_RUNS = `
   insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key,
-    schedule_revision, scheduled_at, slot_start_at, due_at, lane, overlap, gate, created_at, payload, policy)
+    schedule_revision, scheduled_at, slot_start_at, due_at, concurrency_group, overlap, readiness, created_at, payload, policy)
   select j.key, s.workspace, s.job, s.queue, 'pending', ?, s.priority, s.id, s.key, s.revision, j.value ->> 1,
     j.value ->> 2, j.value ->> 3, iif(?, s.id, j.value ->> 4), ?, ?, ?, s.payload, s.policy
   from json_each(?) j cross join everytick_schedules s on s.id = j.value ->> 0
@@ -31,7 +31,7 @@ export const INSERTED = `
   where rowid > ? and trigger in ('schedule', 'catch_up')`
 export const MOVE = `
   update everytick_cursors
-  set next_at = j.value ->> 0, watermark_at = max(watermark_at, j.value ->> 1), made = made + (j.value ->> 2)
+  set next_at = j.value ->> 0, watermark_at = max(watermark_at, j.value ->> 1), run_count = run_count + (j.value ->> 2)
   from json_each(?) j where schedule_id = j.key`
 const PAUSED = `select workspace, key, revision, pause from everytick_schedules where id = ? and pause is not null`
 const LIFT_PAUSE = `update everytick_schedules set pause = null, updated_at = ?, updated_by = ? where id = ?`
@@ -51,14 +51,14 @@ export function* recordAll(plans: readonly Plan[], now: number, queues: Set<stri
   return answers
 }
 
-/** A lane and a schedule may be called alike, which costs no more than a wave. */
-const namesOf = ({ scheduleId, lane }: Plan): string[] =>
-  lane === null || lane === scheduleId ? [scheduleId] : [scheduleId, lane]
+/** A concurrency group and a schedule may be called alike, which costs no more than a wave. */
+const namesOf = ({ scheduleId, group }: Plan): string[] =>
+  group === null || group === scheduleId ? [scheduleId] : [scheduleId, group]
 
 type Cursor = readonly [id: string, nextAt: number | null, watermarkAt: number, revision: number]
 
 /** The cursors of all, and the last row among the runs. */
-function* look(plans: readonly Plan[]): Steps<Pick<Looked, 'cursors' | 'last'>> {
+function* look(plans: readonly Plan[]): Steps<Pick<ScanRow, 'cursors' | 'last'>> {
   const ids = JSON.stringify(plans.map(({ scheduleId }) => scheduleId))
   const [row] = yield* ask<{ cursors: string; last: number | null }>(SEEN, ids)
   const cursors = new Map<string, Cursor>()
@@ -74,17 +74,17 @@ function isFresh(plan: Plan, cursor: Cursor | undefined): boolean {
   return plan.expectedWatermarkAt === undefined || watermarkAt === plan.expectedWatermarkAt
 }
 
-interface Looked {
+interface ScanRow {
   readonly cursors: ReadonlyMap<string, Cursor>
   readonly last: number
   readonly now: number
   readonly queues: Set<string>
 }
 
-function* recordFresh(plans: readonly Plan[], { cursors, last, now, queues }: Looked): Steps<void> {
+function* recordFresh(plans: readonly Plan[], { cursors, last, now, queues }: ScanRow): Steps<void> {
   if (plans.length === 0) return
   const watermarkOf = ({ scheduleId }: Plan): number => cursors.get(scheduleId)?.[2] ?? 0
-  const groups = yield* runsAlike(plans, { watermarkOf, now })
+  const groups = yield* uniformRuns(plans, { watermarkOf, now })
   for (const [shared, rows] of groups) {
     for (const stretch of stretchesOf(rows, { lengthOf: () => 0 })) {
       yield { text: INSERT_RUNS, values: [...shared, now, pairsText(stretch)], rows: stretch.length }
@@ -107,11 +107,11 @@ function* recordFresh(plans: readonly Plan[], { cursors, last, now, queues }: Lo
 }
 
 type RunValues = readonly [id: string, values: readonly (string | number | null)[]]
-/** What runs have in common that are inserted together: trigger, whether the lane is the schedule's own, overlap and gate. */
-type Shared = readonly [PlannedRun['trigger'], 0 | 1, PlannedRun['overlap'], 'open' | 'closed']
+/** What runs have in common that are inserted together: trigger, whether the group is the schedule's own, overlap and gate. */
+type Shared = readonly [PlannedRun['trigger'], 0 | 1, PlannedRun['overlap'], 'ready' | 'undecided']
 
 /** Those above the watermark, by what they have in common. Only the first of a plan can be open. */
-function* runsAlike(
+function* uniformRuns(
   plans: readonly Plan[],
   { watermarkOf, now }: { watermarkOf: (plan: Plan) => number; now: number },
 ): Steps<(readonly [Shared, RunValues[]])[]> {
@@ -120,23 +120,23 @@ function* runsAlike(
     return plan.runs.filter(({ scheduledAt }) => scheduledAt > watermarkAt)
   }
   const planned = plans.map((plan) => ({ plan, runs: runsOf(plan) }))
-  const firsts = planned.flatMap(({ plan: { lane }, runs: [first] }) =>
-    lane === null || first === undefined || first.dueAt > now + OPEN_AHEAD_MS
+  const firsts = planned.flatMap(({ plan: { group }, runs: [first] }) =>
+    group === null || first === undefined || first.dueAt > now + OPEN_AHEAD_MS
       ? []
-      : [[lane, first.scheduledAt] as const],
+      : [[group, first.scheduledAt] as const],
   )
-  const taken = yield* lanesTaken(firsts)
+  const taken = yield* takenGroups(firsts)
   const groups = new Map<string, readonly [Shared, RunValues[]]>()
   for (const { plan, runs } of planned) {
-    const { scheduleId, lane } = plan
+    const { scheduleId, group } = plan
     for (const [i, { id, trigger, scheduledAt, slotStartAt, dueAt, overlap }] of runs.entries()) {
-      const waits = lane !== null && (i > 0 || dueAt > now + OPEN_AHEAD_MS || taken.has(lane))
-      const isOwn = lane === scheduleId ? 1 : 0
-      const shared = [trigger, isOwn, overlap, waits ? 'closed' : 'open'] as const
+      const waits = group !== null && (i > 0 || dueAt > now + OPEN_AHEAD_MS || taken.has(group))
+      const isOwn = group === scheduleId ? 1 : 0
+      const shared = [trigger, isOwn, overlap, waits ? 'undecided' : 'ready'] as const
       const name = shared.join(' ')
-      let group = groups.get(name)
-      if (group === undefined) groups.set(name, (group = [shared, []]))
-      group[1].push([id, [scheduleId, scheduledAt, slotStartAt, dueAt, ...(isOwn ? [] : [lane])]])
+      let batch = groups.get(name)
+      if (batch === undefined) groups.set(name, (batch = [shared, []]))
+      batch[1].push([id, [scheduleId, scheduledAt, slotStartAt, dueAt, ...(isOwn ? [] : [group])]])
     }
   }
   return [...groups.values()]

@@ -2,7 +2,7 @@
 import type { Slot } from './non-runs.ts'
 import { ask, type Steps } from './steps.ts'
 
-// A run that was granted once keeps its row, and so its fence, even when the clock was set back since. A backfill makes
+// A run that was claimed once keeps its row, and so its fence, even when the clock was set back since. A backfill makes
 // good what is past, and goes on.
 export const RETRACT = `
   delete from everytick_runs

@@ -21,13 +21,13 @@ const dueProperties = {
   firing: 'json(s.firing)',
   nextAt: 'c.next_at',
   watermarkAt: 'c.watermark_at',
-  made: 'c.made',
+  runCount: 'c.run_count',
   pause: 'json(s.pause)',
 }
 
 /** A schedule `s` with its cursor `c`: what planning needs, without names and with its JSON as text; and all of it. */
 export const DUE_SCHEDULE = `json_array(s.id, s.workspace, s.key, s.revision, s.timing, s.catch_up, s.firing, c.next_at,
-  c.watermark_at, c.made, s.pause)`
+  c.watermark_at, c.run_count, s.pause)`
 const scheduleProperties = {
   ...dueProperties,
   job: 's.job',
@@ -62,7 +62,7 @@ export interface ScheduleRow {
 /** The values of a due schedule, in the order of `DUE_SCHEDULE`. */
 type DueValues = readonly [
   ...[id: string, workspace: string, key: string, revision: number, timing: string, catchUp: string, firing: string],
-  ...[nextAt: number, watermarkAt: number, made: number, pause: string | null],
+  ...[nextAt: number, watermarkAt: number, runCount: number, pause: string | null],
 ]
 
 /** Many that came as one text. */
@@ -80,7 +80,7 @@ function dueOf(row: DueValues): DueSchedule {
     firing: interned(row[6]),
     nextAt: row[7],
     watermarkAt: row[8],
-    made: row[9],
+    runCount: row[9],
     pausedUntil: pause?.until ?? null,
     pauseDetail: pause === null ? '' : pauseDetail(pause),
   }

@@ -7,7 +7,7 @@ import { interned } from '../interned.ts'
 // One JSON text without names costs a third of what a driver takes to hand over the columns. What is JSON in a row comes
 // as text, so that the database need not read it.
 const runAs = (end: {
-  gate: string
+  readiness: string
   claimId: string
   leaseUntil: string
   finishedAt: string
@@ -15,13 +15,13 @@ const runAs = (end: {
   payload?: string
 }): string =>
   `json_array(id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key, schedule_revision, scheduled_at,
-    slot_start_at, due_at, lane, overlap, ${end.gate}, created_at, ${end.payload ?? 'payload'}, policy, attempt, fence, worker_id,
+    slot_start_at, due_at, concurrency_group, overlap, ${end.readiness}, created_at, ${end.payload ?? 'payload'}, policy, attempt, fence, worker_id,
     ${end.leaseUntil}, started_at, ${end.finishedAt}, cancel_requested, idempotency_key, ${end.result}, error, progress, ${end.claimId})`
 
 /** A row of the hot table, and one of history, as a run. */
 const liveAs = (omit: readonly RunContent[]): string =>
   runAs({
-    gate: 'gate',
+    readiness: 'readiness',
     claimId: 'claim_id',
     leaseUntil: 'lease_until',
     finishedAt: 'null',
@@ -30,7 +30,7 @@ const liveAs = (omit: readonly RunContent[]): string =>
   })
 const finishedAs = (omit: readonly RunContent[]): string =>
   runAs({
-    gate: `'open'`,
+    readiness: `'ready'`,
     claimId: 'null',
     leaseUntil: 'null',
     finishedAt: 'finished_at',
@@ -64,8 +64,15 @@ export interface RunRow {
 type RunValues = readonly [
   ...[id: string, workspace: string, job: string, queue: string, state: Run['state'], trigger: Run['trigger']],
   ...[priority: number, scheduleId: string | null, scheduleKey: string, scheduleRevision: number],
-  ...[scheduledAt: number | null, slotStartAt: number | null, dueAt: number, lane: string | null],
-  ...[overlap: Run['overlap'], gate: Run['gate'], createdAt: number, payload: string, policy: string, attempt: number],
+  ...[scheduledAt: number | null, slotStartAt: number | null, dueAt: number, group: string | null],
+  ...[
+    overlap: Run['overlap'],
+    readiness: Run['readiness'],
+    createdAt: number,
+    payload: string,
+    policy: string,
+    attempt: number,
+  ],
   ...[fence: number, workerId: string | null, leaseUntil: number | null, startedAt: number | null],
   ...[finishedAt: number | null, cancelRequested: number, idempotencyKey: string | null],
   ...[result: string | null, error: string | null, progress: string | null, claimId: string | null],
@@ -90,9 +97,9 @@ function runFrom(row: RunValues): Run {
     scheduledAt: row[10],
     slotStartAt: row[11],
     dueAt: row[12],
-    lane: row[13],
+    group: row[13],
     overlap: row[14],
-    gate: row[15],
+    readiness: row[15],
     createdAt: row[16],
     payload: parsed<Json>(row[17]),
     policy: interned<RunPolicy>(row[18]),

@@ -1,26 +1,26 @@
-/** What people do to runs in SQLite: make them by hand, cancel them, bring failed ones back; grants and their ends are `claims.ts`. */
+/** What people do to runs in SQLite: make them by hand, cancel them, bring failed ones back; claims and their ends are `claims.ts`. */
 import type { Clock } from '../../time/clock.ts'
 import type { RunStore } from '../contract/runs.ts'
 import { cancel } from './cancel.ts'
 import type { Connection } from './connection.ts'
 import { enqueueAll, type Ready, readRuns } from './enqueue.ts'
 import { gathered } from './gather.ts'
+import { isBehind } from './group-order.ts'
 import { journal } from './journal.ts'
-import { isBehind } from './lane-line.ts'
 import { removeRun } from './remove-run.ts'
 import { play, playIn } from './steps.ts'
 import type { Wake } from './wake.ts'
 
 const FAILED = `
-  select lane, scheduled_at, attempt, error from everytick_history
+  select concurrency_group, scheduled_at, attempt, error from everytick_history
   where id = ? and state = 'failed'`
-// The fence goes on growing over redrives, so that a worker of the series before can never settle this one.
-const REDRIVE = `
+// The fence goes on growing over retries, so that a worker of the series before can never settle this one.
+const RETRY = `
   insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, schedule_id, schedule_key,
-    schedule_revision, scheduled_at, slot_start_at, due_at, lane, overlap, gate,
+    schedule_revision, scheduled_at, slot_start_at, due_at, concurrency_group, overlap, readiness,
     created_at, payload, policy, fence, idempotency_key, error)
   select id, workspace, job, queue, 'pending', trigger, priority, schedule_id, schedule_key,
-    schedule_revision, scheduled_at, slot_start_at, ?, lane, iif(lane is null, 'allow', 'queue'), ?,
+    schedule_revision, scheduled_at, slot_start_at, ?, concurrency_group, iif(concurrency_group is null, 'allow', 'queue'), ?,
     created_at, payload, policy, fence, idempotency_key, error
   from everytick_history where id = ? and state = 'failed'
   returning queue`
@@ -44,12 +44,12 @@ export function runStore(connection: Connection, clock: Clock, wake: Wake): RunS
       if (answer === 'cancelling') wake.hint({ kind: 'cancels' })
       return answer
     },
-    async redrive(ids, by) {
+    async retry(ids, by) {
       if (ids.length === 0) return []
       const queues = new Set<string>()
       const moved = await connection.write(() => {
         const at = clock.now()
-        return ids.filter((id) => redrive(connection, id, { at, by, queues }))
+        return ids.filter((id) => retry(connection, id, { at, by, queues }))
       }, ids.length)
       if (queues.size > 0) wake.hint({ kind: 'runs', queues: [...queues] })
       return moved
@@ -58,29 +58,29 @@ export function runStore(connection: Connection, clock: Clock, wake: Wake): RunS
   }
 }
 
-interface Redrive {
+interface RetryOptions {
   readonly at: number
   readonly by: string
   readonly queues: Set<string>
 }
 
 interface Failed {
-  readonly lane: string | null
+  readonly concurrency_group: string | null
   readonly scheduled_at: number | null
   readonly attempt: number
   readonly error: string | null
 }
 
-function redrive(connection: Connection, id: string, { at, by, queues }: Redrive): boolean {
+function retry(connection: Connection, id: string, { at, by, queues }: RetryOptions): boolean {
   const [failed] = connection.all<Failed>(FAILED, id)
   if (failed === undefined) return false
-  const { lane } = failed
-  const waits = lane !== null && play(connection, isBehind({ lane, place: failed.scheduled_at ?? at, dueAt: at }, at))
-  const [run] = connection.all<{ queue: string }>(REDRIVE, at, waits ? 'waiting' : 'open', id)
+  const { concurrency_group: group } = failed
+  const waits = group !== null && play(connection, isBehind({ group, place: failed.scheduled_at ?? at, dueAt: at }, at))
+  const [run] = connection.all<{ queue: string }>(RETRY, at, waits ? 'blocked' : 'ready', id)
   if (run === undefined) return false
   queues.add(run.queue)
   connection.run(FORGET, id)
   const error = failed.error === null ? null : JSON.parse(failed.error)
-  journal(connection, { at, kind: 'redriven', runId: id, data: { by, attempts: failed.attempt, error } })
+  journal(connection, { at, kind: 'retried', runId: id, data: { by, attempts: failed.attempt, error } })
   return true
 }

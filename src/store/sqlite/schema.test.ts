@@ -138,7 +138,7 @@ describe('the schema of a SQLite file', () => {
 
   it('of an older version is brought up to date by what it lacks, with every row that was there', async () => {
     const store = await openSqlite({ path })
-    await store.workers.beat({ id: 'w1', host: 'h', pid: 1, roles: [], queues: {}, tzdata: '', busy: 0 })
+    await store.workers.reportPresence({ id: 'w1', host: 'h', pid: 1, roles: [], queues: {}, tzdata: '', busy: 0 })
     const before = (await elsewhere('', SCHEMA)) as { name: string }[]
     await Promise.all([migrateLater(true), migrateLater(true)])
     const after = (await elsewhere('', SCHEMA)) as { name: string }[]
@@ -161,19 +161,19 @@ describe('the schema of a SQLite file', () => {
     expect(await elsewhere('', SCHEMA)).toEqual(before)
   })
 
-  it('lets one run of a lane be open, and only open ones run', async () => {
+  it('lets one run of a concurrency_group be open, and only open ones run', async () => {
     await (await openSqlite({ path })).close()
-    const insert = (lane: string, gate: string, state = 'pending'): Promise<unknown[]> =>
+    const insert = (group: string, readiness: string, state = 'pending'): Promise<unknown[]> =>
       elsewhere(`insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, due_at, created_at, payload,
-        policy, worker_id, lease_until, started_at, lane, overlap, gate)
+        policy, worker_id, lease_until, started_at, concurrency_group, overlap, readiness)
         values (hex(randomblob(4)), 'w', 'j', 'q', '${state}', 'enqueue', 5, 0, 0, '{}', '{}',
           iif('${state}' = 'running', 'w1', null), iif('${state}' = 'running', 5, null), 1,
-          ${lane}, iif(${lane} is null, 'allow', 'queue'), '${gate}')`)
-    for (const gate of ['open', 'closed', 'waiting']) await insert(`'a'`, gate)
-    await insert(`'b'`, 'open', 'running')
-    for (const lane of [`'a'`, `'b'`]) await expect(insert(lane, 'open')).rejects.toThrow('UNIQUE')
-    await expect(insert(`'c'`, 'waiting', 'running')).rejects.toThrow('CHECK')
-    await expect(insert('null', 'closed')).rejects.toThrow('CHECK')
+          ${group}, iif(${group} is null, 'allow', 'queue'), '${readiness}')`)
+    for (const readiness of ['ready', 'undecided', 'blocked']) await insert(`'a'`, readiness)
+    await insert(`'b'`, 'ready', 'running')
+    for (const group of [`'a'`, `'b'`]) await expect(insert(group, 'ready')).rejects.toThrow('UNIQUE')
+    await expect(insert(`'c'`, 'blocked', 'running')).rejects.toThrow('CHECK')
+    await expect(insert('null', 'undecided')).rejects.toThrow('CHECK')
     await expect(insert(`'c'`, 'ajar')).rejects.toThrow('CHECK')
   })
 })

@@ -1,4 +1,4 @@
-/** Applies verdicts to granted runs, under their fences and inside the caller's transaction; which verdicts they are decides `run/settle.ts`. */
+/** Applies verdicts to claimed runs, under their fences and inside the caller's transaction; which verdicts they are decides `run/settle.ts`. */
 import { type Json, toJsonText } from '../../json.ts'
 import type { Run } from '../../run/run.ts'
 import type { Settlement } from '../contract/claims.ts'
@@ -38,7 +38,7 @@ export function readSettlement(settlement: Settlement): ReadySettlement {
 export const progressText = (progress: Run['progress'] | undefined): string | null =>
   progress ? toJsonText(progress, { what: 'progress' }) : null
 
-export interface Turn {
+export interface SettleContext {
   readonly now: number
   /** Collects the queues in which a run waits again. */
   readonly queues: Set<string>
@@ -47,13 +47,13 @@ export interface Turn {
 type Answer = 'accepted' | 'refused'
 
 /** Answers in the order of the input; of two for one run, the second meets what the first left. */
-export function settleAll(connection: Connection, batch: readonly ReadySettlement[], turn: Turn): Answer[] {
+export function settleAll(connection: Connection, batch: readonly ReadySettlement[], context: SettleContext): Answer[] {
   const answers: Answer[] = []
   for (const wave of wavesOf(batch, ({ settlement }) => [settlement.id])) {
-    const ended = finishAlike(connection, wave, turn.now)
+    const ended = finishUniform(connection, wave, context.now)
     for (const ready of wave) {
-      const accepted = ended.get(ready) ?? giveBack(connection, ready, turn)
-      if (!accepted) refuse(connection, ready.settlement, turn.now)
+      const accepted = ended.get(ready) ?? giveBack(connection, ready, context)
+      if (!accepted) refuse(connection, ready.settlement, context.now)
       answers.push(accepted ? 'accepted' : 'refused')
     }
   }
@@ -61,7 +61,7 @@ export function settleAll(connection: Connection, batch: readonly ReadySettlemen
 }
 
 /** Ends those with a final verdict, in as few groups as have nothing but their words to tell them apart. */
-function finishAlike(connection: Connection, wave: readonly ReadySettlement[], at: number) {
+function finishUniform(connection: Connection, wave: readonly ReadySettlement[], at: number) {
   const groups = new Map<string, { readonly end: End; readonly members: ReadySettlement[] }>()
   for (const ready of wave) {
     const { verdict, onlyExpired } = ready.settlement
@@ -97,9 +97,9 @@ function refuse(connection: Connection, { id, fence, workerId, verdict, onlyExpi
   journal(connection, { at, kind: 'refused', runId: id, data })
 }
 
-function giveBack(connection: Connection, ready: ReadySettlement, { now, queues }: Turn): boolean {
+function giveBack(connection: Connection, ready: ReadySettlement, { now, queues }: SettleContext): boolean {
   const { id, fence, claimId, workerId, verdict, onlyExpired } = ready.settlement
-  if (verdict.kind !== 'again') return false
+  if (verdict.kind !== 'retry') return false
   const { delayMs, keepsDue, counts, reason } = verdict
   const leaseBy = onlyExpired ? now : ANY_LEASE
   const values = [

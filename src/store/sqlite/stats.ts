@@ -15,14 +15,14 @@ import {
   type Ended,
   FRESH_MS,
   hasAnything,
-  type KeptSums,
-  keptOf,
   MAX_STRETCHES,
   overBy,
+  type StoredSums,
   type Sums,
   statsOf,
   statsText,
   stretchAt,
+  toStoredSums,
 } from '../stats-sums.ts'
 import type { Connection } from './connection.ts'
 import { sizes } from './sizes.ts'
@@ -139,7 +139,7 @@ export function statsStore(connection: Connection, clock: Clock): StatsStore {
         until: until(),
         rows: connection.all<{ at: number; data: string }>(READ, scope, fromAt, toAt),
       }))
-      const known = kept.rows.map(({ at, data }) => statsOf(at, JSON.parse(data) as KeptSums))
+      const known = kept.rows.map(({ at, data }) => statsOf(at, JSON.parse(data) as StoredSums))
       // Whole stretches, as many as begin within the span.
       const from = Math.max(firstIn(fromAt), kept.until ?? 0, stretchAt(clock.now()) - FRESH_MS)
       return [...known, ...(await fresh(scope, { fromAt: from, toAt: firstIn(toAt) }))].filter(hasAnything)
@@ -169,7 +169,7 @@ function* keep(sums: Sums, { fromAt, toAt }: Span): Steps<number> {
     if (last === undefined || rows.length < PAGE_ROWS) break
     ;[at, place] = [last.at, last.place]
   }
-  const kept = keptOf(sums, { fromAt, toAt }).map(({ scope, stats }) => [scope, stats.at, statsText(stats)])
+  const kept = toStoredSums(sums, { fromAt, toAt }).map(({ scope, stats }) => [scope, stats.at, statsText(stats)])
   for (let from = 0; from < kept.length; from += PAGE_ROWS) {
     const some = kept.slice(from, from + PAGE_ROWS)
     yield { text: WRITE, values: [JSON.stringify(some)], rows: some.length }

@@ -14,8 +14,8 @@ import { type Connection, connect } from './connection.ts'
 import { documentStore } from './documents.ts'
 import { mayDamageSharedFile } from './driver.ts'
 import { feedStore } from './feed.ts'
+import { groupStore } from './groups.ts'
 import { historyStore } from './history.ts'
-import { laneStore } from './lanes.ts'
 import { lockStore } from './locks.ts'
 import { logStore } from './logs.ts'
 import { monitoringStore } from './monitoring.ts'
@@ -77,7 +77,7 @@ export function storeOn(connection: Connection, { path, clock }: Place): SqliteS
     planning: planningStore(connection, clock, wake),
     runs: runStore(connection, clock, wake),
     claims: claimStore(connection, clock, wake),
-    lanes: laneStore(connection, clock, wake),
+    groups: groupStore(connection, clock, wake),
     queues: queueStore(connection, clock, wake),
     backfills: backfillStore(connection, clock, wake),
     apps: appStore(connection, clock),

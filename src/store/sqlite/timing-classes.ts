@@ -30,8 +30,8 @@ export async function classesOf(connection: Connection, workspace?: string): Pro
     )
     for (const row of JSON.parse(stretch?.rows ?? '[]') as Row[]) {
       const name = `${row[2]}\0${jitterText(row[1])}\0${timingName(row[0])}`
-      const alike = found.get(name)
-      if (alike) alike.count += 1
+      const uniform = found.get(name)
+      if (uniform) uniform.count += 1
       else found.set(name, { count: 1, row })
     }
     last = stretch?.last ?? null

@@ -9,7 +9,7 @@ export interface Wake extends WakeStore {
   stop(): void
 }
 
-const LOOK_MS = 100
+const POLL_MS = 100
 /** Changes when, and only when, another connection has committed. */
 const VERSION = 'pragma data_version'
 /** Empty for a database in memory, which has no other connections that could be heard. */
@@ -62,7 +62,7 @@ export function wakeOn(connection: Connection, onNeighbour: () => void): Wake {
         const failed = (): void => {
           hears = false
         }
-        timer = setInterval(() => look().catch(failed), LOOK_MS).unref()
+        timer = setInterval(() => look().catch(failed), POLL_MS).unref()
         await look()
       }
       return async () => {

@@ -1,11 +1,11 @@
-/** The list of live processes in SQLite, for people; nothing is granted by it. */
+/** The list of live processes in SQLite, for people; nothing is claimed by it. */
 import { toJsonText } from '../../json.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { WorkerInfo, WorkerStore } from '../contract/workers.ts'
 import type { Connection } from './connection.ts'
 import { textOf } from './rows.ts'
 
-const BEAT = `
+const PRESENCE = `
   insert into everytick_workers (id, info, started_at, seen_at) values (?, ?, ?, ?)
   on conflict (id) do update set info = excluded.info, seen_at = excluded.seen_at
   returning draining`
@@ -22,12 +22,12 @@ interface WorkerRowText {
 
 export function workerStore(connection: Connection, clock: Clock): WorkerStore {
   return {
-    async beat(worker) {
+    async reportPresence(worker) {
       const info = toJsonText(worker, { what: 'worker' })
       const id = textOf(worker.id, 'id')
       const [row] = await connection.write(() => {
         const now = clock.now()
-        return connection.all<{ draining: number }>(BEAT, id, info, now, now)
+        return connection.all<{ draining: number }>(PRESENCE, id, info, now, now)
       })
       return { draining: row?.draining === 1 }
     },

@@ -54,7 +54,7 @@ export function bullmq<Schema extends PayloadSchema | undefined = undefined, Wai
   const added = { jobName: readName(jobName, `${of}: jobName`), wait, options: Object.freeze({ ...options }) }
   const link = linkTo(queue)
 
-  const carryOut = async (payload: unknown, ctx: JobContext): Promise<unknown> => {
+  const execute = async (payload: unknown, ctx: JobContext): Promise<unknown> => {
     const message = messageOf(ctx, payload)
     const { run, signal } = ctx
     const add = async (queue: BullQueue): Promise<void> => {
@@ -80,6 +80,6 @@ export function bullmq<Schema extends PayloadSchema | undefined = undefined, Wai
     ...work,
     name,
     ...(runQueue === undefined ? {} : { queue: runQueue }),
-    run: (...args: unknown[]) => carryOut(given.payload ? args[0] : null, args.at(-1) as JobContext),
+    run: (...args: unknown[]) => execute(given.payload ? args[0] : null, args.at(-1) as JobContext),
   }) as Job<PayloadInput<Schema>, BullmqResult<Wait>>
 }

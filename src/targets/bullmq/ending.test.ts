@@ -41,8 +41,8 @@ describe('the state of a job in BullMQ', () => {
 describe('a job that had failed when the attempt began', () => {
   it.each([
     ['done again, when an earlier attempt had it', { forAttempt: 1 }, 'again'],
-    ['done again, when a later one had it, before a redrive', { forAttempt: 3 }, 'again'],
-    ['done again, when one of the same number had it before a redrive', { finishedAt: 999 }, 'again'],
+    ['done again, when a later one had it, before a retry', { forAttempt: 3 }, 'again'],
+    ['done again, when one of the same number had it before a retry', { finishedAt: 999 }, 'again'],
     ['done again, when nobody knows who had it', { forAttempt: null }, 'again'],
     ['done again, when nobody knows when that was', { finishedAt: null }, 'again'],
     ['a failure of this attempt, when a worker gave it back meanwhile', { finishedAt: 1000 }, 'failed'],

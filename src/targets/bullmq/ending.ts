@@ -57,7 +57,7 @@ export function firstStepOf(seen: Seen, attempt: Attempt): Step {
 
 /**
  * A worker that was stopped gave its attempt back, and the next worker has the same one: what failed in between is its
- * failure. After a redrive attempts are counted anew, and then the number alone would say the same of what failed long ago.
+ * failure. After a retry attempts are counted again, and then the number alone would say the same of what failed long ago.
  */
 const isOfThis = ({ forAttempt, finishedAt }: Failure, { attempt, dueAt }: Attempt): boolean =>
   forAttempt === attempt && finishedAt !== null && finishedAt >= dueAt

@@ -1,6 +1,6 @@
 /** Holds the connections of the bridge: a queue and its events, once for each queue however many jobs feed it, open while somebody uses them. */
 import { refused } from '../../options.ts'
-import { lent } from '../lent.ts'
+import { shareResource } from '../shared-resource.ts'
 import { type BullEvents, type BullPlace, type BullQueue, loadBullmq } from './package.ts'
 
 /** Answers a function that ends the listening. */
@@ -40,8 +40,8 @@ export function linkTo(given: BullQueue | QueueAddress): Link {
   const id = `${prefix ?? ''}:${name}`
   const link = shared.get(id) ?? {
     name,
-    queue: isQueue(given) ? (work) => work(given) : lentQueue(name, place),
-    events: lentEvents(name, place),
+    queue: isQueue(given) ? (work) => work(given) : sharedQueue(name, place),
+    events: sharedEvents(name, place),
   }
   shared.set(id, link)
   return link
@@ -57,8 +57,8 @@ async function eventsClosed(events: BullEvents): Promise<void> {
   await closing
 }
 
-const lentQueue = (name: string, place: BullPlace): Lend<BullQueue> =>
-  lent({
+const sharedQueue = (name: string, place: BullPlace): Lend<BullQueue> =>
+  shareResource({
     async open() {
       const { Queue } = await loadBullmq()
       const queue = new Queue(name, place)
@@ -70,7 +70,7 @@ const lentQueue = (name: string, place: BullPlace): Lend<BullQueue> =>
     idleMs: IDLE_MS,
   })
 
-function lentEvents(name: string, place: BullPlace): Lend<Listen> {
+function sharedEvents(name: string, place: BullPlace): Lend<Listen> {
   const waiting = new Map<string, Set<() => void>>()
   const tell = ({ jobId }: { readonly jobId: string }): void => {
     for (const wake of waiting.get(jobId) ?? []) wake()
@@ -82,7 +82,7 @@ function lentEvents(name: string, place: BullPlace): Lend<Listen> {
       if (those.delete(wake) && those.size === 0) waiting.delete(id)
     }
   }
-  const lend = lent({
+  const lend = shareResource({
     async open() {
       const { QueueEvents } = await loadBullmq()
       const events = new QueueEvents(name, place)

@@ -30,7 +30,7 @@ export async function endOf(queue: BullQueue, listen: Listen, waited: Waited): P
     for (let pauseMs = FIRST_PAUSE_MS; step.kind === 'wait'; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       await bell.rung(pauseMs)
       signal.throwIfAborted()
-      step = await lookAgain(queue, waited)
+      step = await pollAgain(queue, waited)
     }
     if (step.kind === 'failed') throw step.error
     return step.kind === 'succeeded' ? step.result : null
@@ -62,7 +62,7 @@ async function goAgain(job: BullJob, data: unknown): Promise<void> {
 }
 
 /** What cannot be read now may go on all the same: only the run's own timeout ends a wait for a Redis that is away. */
-async function lookAgain(queue: BullQueue, waited: Waited): Promise<Step> {
+async function pollAgain(queue: BullQueue, waited: Waited): Promise<Step> {
   try {
     const { seen } = await answered(look(queue, waited.run), queue.name, waited.signal)
     return stepOf(seen, waited)

@@ -1,4 +1,4 @@
-/** Decides which commands others may ask for by name, and with which words; how one is carried out is the same for all. */
+/** Decides which commands others may ask for by name, and with which words; how one is executed is the same for all. */
 import { isAbsolute, normalize } from 'node:path'
 import { shown } from '../../errors.ts'
 import { checkKeys, readList, readName, refused } from '../../options.ts'
@@ -73,7 +73,7 @@ function readExtra(value: unknown, what: string): RegExp | null {
   return new RegExp(`^(?:${value.source})$`, value.flags.replace(/[gmy]/g, ''))
 }
 
-/** Refuses, when a schedule or run is made and again when it is carried out, whatever is not on the list. */
+/** Refuses, when a schedule or run is made and again when it is executed, whatever is not on the list. */
 export function payloadOf(list: AllowList): PayloadSchema<CommandPayload> {
   const standard = {
     version: 1 as const,

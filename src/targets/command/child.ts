@@ -4,7 +4,7 @@ import { systemClock } from '../../time/clock.ts'
 import { systemTimers } from '../../time/timers.ts'
 import type { Environment } from './environment.ts'
 import type { Stream } from './output.ts'
-import { createWarden } from './warden.ts'
+import { createWatchdog } from './watchdog.ts'
 
 export interface Call {
   readonly file: string
@@ -29,18 +29,18 @@ export interface Exit {
 }
 
 /** How often to look whether the rest of a group is gone. */
-const LOOK_MS = 50
+const POLL_MS = 50
 /** Whoever left the group and holds our pipes is not waited for. */
 const LAST_WORDS_MS = 500
 /** After SIGKILL; what is still there then is out of our reach, or dead and nobody has taken note of it. */
 const BURIAL_MS = 100
 
-const warden = createWarden()
+const watchdog = createWatchdog()
 
 /** Resolves when the process and its group are gone; rejects, with the system's error, when it could not be started. */
 export async function runChild(call: Call, overseen: Overseen): Promise<Exit> {
   const { file, args, env, cwd, stdin } = call
-  warden.wake()
+  watchdog.wake()
   const startedAt = systemClock.elapsed()
   const child = spawn(file, args, {
     ...{ env, detached: true, stdio: [stdin === null ? 'ignore' : 'pipe', 'pipe', 'pipe'] },
@@ -48,7 +48,7 @@ export async function runChild(call: Call, overseen: Overseen): Promise<Exit> {
   })
   const group = child.pid
   // Before anything else: from here on nobody but us knows of it.
-  if (group !== undefined) warden.watch(group)
+  if (group !== undefined) watchdog.watch(group)
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const exited = new Promise<Exit>((resolve, reject) => {
     child.once('error', reject)
@@ -70,7 +70,7 @@ export async function runChild(call: Call, overseen: Overseen): Promise<Exit> {
     await atMost(LAST_WORDS_MS, closed)
     return exit
   } finally {
-    warden.forget(group)
+    watchdog.forget(group)
     ending.close()
     release(child)
   }
@@ -105,7 +105,8 @@ function endOfGroup(group: number, { signal, graceMs }: Overseen): GroupEnd {
     async finish() {
       if (isThere(group)) stop()
       // Looked at all the while: once the group is gone its number may become another's.
-      for (let restMs = BURIAL_MS; restMs > 0 && isThere(group); restMs -= killed ? LOOK_MS : 0) await after(LOOK_MS)
+      for (let backoffMs = BURIAL_MS; backoffMs > 0 && isThere(group); backoffMs -= killed ? POLL_MS : 0)
+        await after(POLL_MS)
       close()
     },
     close,

@@ -1,4 +1,4 @@
-/** The command target: a job that runs a program, or one of those on a list; how one is carried out is `carry-out.ts`. */
+/** The command target: a job that runs a program, or one of those on a list; how one is executed is `execute.ts`. */
 import type { JobContext } from '../../engine/context.ts'
 import { defineJob, type Job, type PayloadInput, WORK_KEYS, type WorkOptions } from '../../job.ts'
 import {
@@ -14,9 +14,9 @@ import {
 import type { PayloadSchema } from '../../scheduler/payload.ts'
 import { type AllowedCommand, type CommandPayload, payloadOf, readAllowList } from './allowed.ts'
 import { OF_CODE, readArguments, readPath } from './arguments.ts'
-import { carryOut } from './carry-out.ts'
 import type { CommandResult } from './ending.ts'
 import { type EnvironmentOption, environmentOf, readEnvironment } from './environment.ts'
+import { execute } from './execute.ts'
 import { rememberCommand } from './spoken.ts'
 
 type Output<Schema> = Schema extends PayloadSchema ? NonNullable<Schema['~standard']['types']>['output'] : undefined
@@ -92,7 +92,7 @@ function singleJob(options: CommandOptions<PayloadSchema | undefined>): Job {
       const program =
         interpreter === null ? { file, args: words } : { file: interpreter, args: ['-c', file, name, ...words] }
       const call = { ...program, env: environmentOf(how.env, ctx), cwd: how.cwd, stdin: input }
-      return carryOut(call, how, { ctx, shownFile: interpreter === null ? file : null })
+      return execute(call, how, { ctx, shownFile: interpreter === null ? file : null })
     },
   })
   rememberCommand(job, { file, args: fixed, shell: interpreter, stdin: text, cwd: how.cwd, env: how.env })
@@ -111,7 +111,7 @@ function listedJob(options: AllowedCommandOptions): Job {
       const { file, args: first, env, cwd } = list.get(asked)!
       const all = environmentOf({ ...how.env, ...env }, ctx)
       const call = { file, args: [...first, ...args], env: all, cwd: cwd ?? how.cwd, stdin: null }
-      return carryOut(call, how, { ctx, shownFile: file })
+      return execute(call, how, { ctx, shownFile: file })
     },
   })
 }

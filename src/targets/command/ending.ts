@@ -75,4 +75,4 @@ export function notStarted({ code, file, missingFolder }: NotStarted): Error {
 
 /** Nothing was begun. */
 export const notHere = (): Error =>
-  new AttemptDiscarded(NAME, 'commands are carried out on Linux and macOS only', { code: 'COMMAND_NOT_STARTED' })
+  new AttemptDiscarded(NAME, 'commands are executed on Linux and macOS only', { code: 'COMMAND_NOT_STARTED' })

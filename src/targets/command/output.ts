@@ -63,7 +63,7 @@ interface Line {
 }
 
 function createStream() {
-  let held: Buffer[] = []
+  let leased: Buffer[] = []
   let [kept, size] = [0, 0]
   let end: Buffer = Buffer.alloc(0)
   let isCut = false
@@ -71,14 +71,14 @@ function createStream() {
   const hold = (part: Buffer): void => {
     const room = part.subarray(0, Math.max(0, MAX_LINE_BYTES - kept))
     // A copy: a few bytes should not keep the whole chunk alive.
-    if (room.length > 0) held.push(Buffer.from(room))
+    if (room.length > 0) leased.push(Buffer.from(room))
     kept += room.length
     size += part.length
   }
   const release = (): Line => {
-    const text = lineText(Buffer.concat(held), size > kept)
+    const text = lineText(Buffer.concat(leased), size > kept)
     const line = { text, size: size + 1 }
-    held = []
+    leased = []
     kept = 0
     size = 0
     return line

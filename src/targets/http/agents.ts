@@ -34,12 +34,12 @@ export function wayOut({ tls, ...options }: WayOptions): WayOut {
       },
     }
   }
-  const alike = JSON.stringify([allow ?? null, allowPrivate])
+  const uniform = JSON.stringify([allow ?? null, allowPrivate])
   return {
     guard,
     open: () => {
-      const known = agents.get(alike) ?? opened()
-      agents.set(alike, known)
+      const known = agents.get(uniform) ?? opened()
+      agents.set(uniform, known)
       return known
     },
   }

@@ -29,7 +29,7 @@ const MAY_SAY_WHEN = new Set([429, 503])
 
 /**
  * The request itself was refused, and the next attempt sends the same again. Not among them: 401, 403, 404 and 409, which
- * also mean a deployment under way, a key that is being changed, or a lock that somebody holds.
+ * also mean a deployment in flight, a key that is being changed, or a lock that somebody holds.
  */
 const HOPELESS = new Set([400, 405, 406, 411, 413, 414, 415, 422, 431, 451, 501, 505])
 

@@ -1,36 +1,36 @@
 /** The breaker, step by step, at instants that the test chooses. */
 import { describe, expect, it } from 'vitest'
-import { askedAt, type Breaker, CLOSED, type Health, heardAt, OPENS_AFTER, REST_MS } from './breaker.ts'
+import { BACKOFF_MS, type Breaker, CLOSED, type Health, heardAt, OPENS_AFTER, permissionAt } from './breaker.ts'
 
 const heard = (healths: readonly Health[], from: Breaker = CLOSED): Breaker =>
   healths.reduce((breaker, health) => heardAt(breaker, health, 0), from)
 const failures = (count: number): Health[] => Array.from({ length: count }, () => 'unwell')
-const OPEN: Breaker = { kind: 'open', until: REST_MS }
+const OPEN: Breaker = { kind: 'open', until: BACKOFF_MS }
 
 describe('a breaker', () => {
   it('lets calls out while there are few failures', () => {
     const breaker = heard(failures(OPENS_AFTER - 1))
-    expect(askedAt(breaker, 0)).toEqual({ kind: 'call', next: breaker })
+    expect(permissionAt(breaker, 0)).toEqual({ kind: 'call', next: breaker })
   })
 
   it('opens after so many in a row', () => {
     expect(heard(failures(OPENS_AFTER))).toEqual(OPEN)
-    expect(askedAt(OPEN, 4000)).toEqual({ kind: 'rest', forMs: REST_MS - 4000 })
+    expect(permissionAt(OPEN, 4000)).toEqual({ kind: 'rest', forMs: BACKOFF_MS - 4000 })
   })
 
-  it('counts anew after one that was well, and does not count what was broken off', () => {
+  it('counts again after one that was well, and does not count what was broken off', () => {
     expect(heard([...failures(OPENS_AFTER - 1), 'well', 'unwell'])).toEqual({ kind: 'closed', failures: 1 })
     expect(heard([...failures(2), 'unknown', 'unwell'])).toEqual({ kind: 'closed', failures: 3 })
   })
 
   it('lets one call try after its rest, and the others wait for it', () => {
-    expect(askedAt(OPEN, REST_MS)).toEqual({ kind: 'call', next: { kind: 'trying' } })
-    expect(askedAt({ kind: 'trying' }, REST_MS)).toEqual({ kind: 'wait' })
+    expect(permissionAt(OPEN, BACKOFF_MS)).toEqual({ kind: 'call', next: { kind: 'trying' } })
+    expect(permissionAt({ kind: 'trying' }, BACKOFF_MS)).toEqual({ kind: 'wait' })
   })
 
   it.each([
     ['well', CLOSED],
-    ['unwell', { kind: 'open', until: 50_000 + REST_MS }],
+    ['unwell', { kind: 'open', until: 50_000 + BACKOFF_MS }],
     ['unknown', { kind: 'open', until: 50_000 }],
   ] as const)('after a try that was %s is as it should be', (health, next) => {
     expect(heardAt({ kind: 'trying' }, health, 50_000)).toEqual(next)

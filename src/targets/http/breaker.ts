@@ -3,7 +3,7 @@
 /** After so many failures in a row nobody calls the host. */
 export const OPENS_AFTER = 5
 /** For so long; then one call tries. */
-export const REST_MS = 10_000
+export const BACKOFF_MS = 10_000
 
 export type Breaker =
   /** Calls go out. */
@@ -20,7 +20,7 @@ export type Permission =
   | { readonly kind: 'wait' }
   | { readonly kind: 'rest'; readonly forMs: number }
 
-export function askedAt(breaker: Breaker, at: number): Permission {
+export function permissionAt(breaker: Breaker, at: number): Permission {
   if (breaker.kind === 'closed') return { kind: 'call', next: breaker }
   if (breaker.kind === 'trying') return { kind: 'wait' }
   return at < breaker.until ? { kind: 'rest', forMs: breaker.until - at } : { kind: 'call', next: { kind: 'trying' } }
@@ -33,8 +33,8 @@ export function heardAt(breaker: Breaker, health: Health, at: number): Breaker {
   if (health === 'well') return CLOSED
   // A call from before it opened: the rest goes on.
   if (breaker.kind === 'open') return breaker
-  if (breaker.kind === 'trying') return { kind: 'open', until: health === 'unwell' ? at + REST_MS : at }
+  if (breaker.kind === 'trying') return { kind: 'open', until: health === 'unwell' ? at + BACKOFF_MS : at }
   if (health === 'unknown') return breaker
   const failures = breaker.failures + 1
-  return failures < OPENS_AFTER ? { kind: 'closed', failures } : { kind: 'open', until: at + REST_MS }
+  return failures < OPENS_AFTER ? { kind: 'closed', failures } : { kind: 'open', until: at + BACKOFF_MS }
 }

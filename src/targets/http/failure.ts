@@ -14,7 +14,7 @@ export function failureOf(error: unknown, signal: AbortSignal): unknown {
   return new AttemptFailed('HttpError', message, { code: 'HTTP_TRANSPORT', detail: { status: 0, reason } })
 }
 
-export interface Patience {
+export interface RetryDelay {
   readonly signal: AbortSignal
   /** How long the call took. */
   readonly tookMs: number
@@ -26,7 +26,7 @@ export interface Patience {
 const SILENT_MS = 5000
 
 /** Who gives a host no time learns nothing of it, and what we broke off ourselves says nothing either. */
-export function healthOfFailure(error: unknown, { signal, tookMs, timeoutMs }: Patience): Health {
+export function healthOfFailure(error: unknown, { signal, tookMs, timeoutMs }: RetryDelay): Health {
   if (signal.aborted) {
     // Half: an attempt has other things to do and to wait for.
     return isTimeout(signal.reason) && tookMs >= Math.min(SILENT_MS, timeoutMs / 2) ? 'unwell' : 'unknown'
@@ -46,8 +46,8 @@ export const MAX_SENT_AWAY = 50
 const SPREAD_MS = 5000
 
 /** Nobody was called, so it does not count as an attempt; but a run must end at some time, also when its host never gets well. */
-export function sentAway({ id, attempt, fence }: SentAway, restMs: number): RetryAfter | AttemptFailed {
-  const retryInMs = Math.ceil(restMs) + 1 + (stableHash(id) % SPREAD_MS)
+export function sentAway({ id, attempt, fence }: SentAway, backoffMs: number): RetryAfter | AttemptFailed {
+  const retryInMs = Math.ceil(backoffMs) + 1 + (stableHash(id) % SPREAD_MS)
   // The fence grows with every attempt, `attempt` only with those that count.
   if (fence - attempt < MAX_SENT_AWAY) return new RetryAfter(retryInMs)
   return new AttemptFailed('HttpError', RESTING, { code: 'HTTP_CIRCUIT_OPEN', retryInMs })

@@ -1,4 +1,4 @@
-/** Collects, purely, the texts of a call that must not be stored should an answer repeat them; striking them out is `kept.ts`. */
+/** Collects, purely, the texts of a call that must not be stored should an answer repeat them; striking them out is `stored-result.ts`. */
 
 /** Shorter texts are words as well as secrets, and hiding them would make answers unreadable. */
 export const MIN_LENGTH = 4

@@ -1,7 +1,7 @@
 /** Hosts: who may call, who waits for the one that tries, who is sent away, and what is remembered. */
 import { describe, expect, it } from 'vitest'
 import { EverytickError } from '../../errors.ts'
-import { OPENS_AFTER, REST_MS } from './breaker.ts'
+import { BACKOFF_MS, OPENS_AFTER } from './breaker.ts'
 import { createHosts, type Entrance, type Visit } from './hosts.ts'
 
 const signal = new AbortController().signal
@@ -43,7 +43,7 @@ describe('a host', () => {
     const { ask, enter, failing, pass } = stage()
     await failing(OPENS_AFTER)
     pass(4000)
-    expect(await ask()).toEqual({ kind: 'resting', forMs: REST_MS - 4000 })
+    expect(await ask()).toEqual({ kind: 'resting', forMs: BACKOFF_MS - 4000 })
     await enter({}, 'https://other.example.com')
   })
 
@@ -72,7 +72,7 @@ describe('a host', () => {
   it('is tried by one after its rest, and by all when that went well', async () => {
     const { enter, failing, pass } = stage()
     await failing(OPENS_AFTER)
-    pass(REST_MS)
+    pass(BACKOFF_MS)
     const leave = await enter()
     const others = [enter(), enter()]
     await settled()
@@ -83,12 +83,12 @@ describe('a host', () => {
   it('rests again for those who waited when the try failed', async () => {
     const { ask, enter, failing, pass } = stage()
     await failing(OPENS_AFTER)
-    pass(REST_MS)
+    pass(BACKOFF_MS)
     const leave = await enter()
     const other = ask()
     await settled()
     leave('unwell')
-    expect(await other).toEqual({ kind: 'resting', forMs: REST_MS })
+    expect(await other).toEqual({ kind: 'resting', forMs: BACKOFF_MS })
   })
 
   it('is called after its rest by whoever waits there for that', async () => {
@@ -96,7 +96,7 @@ describe('a host', () => {
     await failing(OPENS_AFTER)
     const waiting = enter({ waits: true })
     await settled()
-    pass(REST_MS)
+    pass(BACKOFF_MS)
     const leave = await waiting
     leave('well')
     expect([alarms.size, hosts.size]).toEqual([0, 0])
@@ -118,7 +118,7 @@ describe('a host', () => {
     const { ask, enter, failing, pass, alarms } = stage()
     await failing(OPENS_AFTER)
     if (tries) {
-      pass(REST_MS)
+      pass(BACKOFF_MS)
       await enter()
     }
     const stop = new AbortController()
@@ -126,14 +126,14 @@ describe('a host', () => {
     await settled()
     if (!tries) pass(3000)
     stop.abort(timedOut)
-    expect(await waiting).toEqual({ kind: 'resting', forMs: tries ? 0 : REST_MS - 3000 })
+    expect(await waiting).toEqual({ kind: 'resting', forMs: tries ? 0 : BACKOFF_MS - 3000 })
     expect(alarms.size).toBe(0)
   })
 
   it('lets go of those who were told to stop while they waited for the try', async () => {
     const { ask, enter, failing, pass } = stage()
     await failing(OPENS_AFTER)
-    pass(REST_MS)
+    pass(BACKOFF_MS)
     const leave = await enter()
     const stop = new AbortController()
     const waiting = ask({ signal: stop.signal })

@@ -1,9 +1,9 @@
 /** Knows the hosts that are being called, all jobs of a process together: who may call now, who waits, and which host is left in peace by which workspace. */
 import type { Clock } from '../../time/clock.ts'
 import type { Timers } from '../../time/timers.ts'
-import { askedAt, type Breaker, CLOSED, type Health, heardAt } from './breaker.ts'
+import { type Breaker, CLOSED, type Health, heardAt, permissionAt } from './breaker.ts'
 import { isTimeout } from './failure.ts'
-import { createSeats, type Seats } from './seats.ts'
+import { createSemaphore, type Semaphore } from './semaphore.ts'
 
 export interface Visit {
   /** What one workspace finds of a host keeps no other from calling it: it may have asked for what no host can do. */
@@ -29,7 +29,7 @@ export interface Hosts {
 
 /** How much a host can take does not depend on who asks. */
 interface Place {
-  readonly seats: Seats
+  readonly semaphore: Semaphore
   visitors: number
 }
 
@@ -48,7 +48,7 @@ export function createHosts(clock: Clock, timers: Timers): Hosts {
   const known = new Map<string, Known>()
 
   const placeOf = (origin: string): Place => {
-    const place = places.get(origin) ?? { seats: createSeats(), visitors: 0 }
+    const place = places.get(origin) ?? { semaphore: createSemaphore(), visitors: 0 }
     places.set(origin, place)
     return place
   }
@@ -70,20 +70,20 @@ export function createHosts(clock: Clock, timers: Timers): Hosts {
   }
 
   /** With a seat: null when it may call. Without one: for how long the host rests, so that whoever waits for that holds up nobody. */
-  const admitted = async (seats: Seats, host: Known, visit: Visit): Promise<number | null> => {
+  const admitted = async (semaphore: Semaphore, host: Known, visit: Visit): Promise<number | null> => {
     const { maxPerHost, signal, waits } = visit
     for (;;) {
-      await seats.take(maxPerHost, signal)
-      const permission = askedAt(host.breaker, clock.elapsed())
+      await semaphore.take(maxPerHost, signal)
+      const permission = permissionAt(host.breaker, clock.elapsed())
       if (permission.kind === 'call') {
         host.breaker = permission.next
         return null
       }
-      seats.give()
-      const restMs = permission.kind === 'rest' ? permission.forMs : null
-      if (restMs !== null && !waits) return restMs
-      await told(host, { signal, timers, restMs })
-      if (signal.aborted && isTimeout(signal.reason)) return restOf(host.breaker, clock.elapsed())
+      semaphore.give()
+      const backoffMs = permission.kind === 'rest' ? permission.forMs : null
+      if (backoffMs !== null && !waits) return backoffMs
+      await told(host, { signal, timers, backoffMs })
+      if (signal.aborted && isTimeout(signal.reason)) return backoffOf(host.breaker, clock.elapsed())
       signal.throwIfAborted()
     }
   }
@@ -103,11 +103,11 @@ export function createHosts(clock: Clock, timers: Timers): Hosts {
       const leave = (health: Health): void => {
         host.breaker = heardAt(host.breaker, health, clock.elapsed())
         for (const wake of [...host.waiting]) wake()
-        place.seats.give()
+        place.semaphore.give()
         gone()
       }
       try {
-        const forMs = await admitted(place.seats, host, visit)
+        const forMs = await admitted(place.semaphore, host, visit)
         if (forMs === null) return { kind: 'entered', leave }
         gone()
         return { kind: 'resting', forMs }
@@ -122,20 +122,20 @@ export function createHosts(clock: Clock, timers: Timers): Hosts {
   }
 }
 
-const restOf = (breaker: Breaker, at: number): number => {
-  const permission = askedAt(breaker, at)
+const backoffOf = (breaker: Breaker, at: number): number => {
+  const permission = permissionAt(breaker, at)
   return permission.kind === 'rest' ? permission.forMs : 0
 }
 
-interface Telling {
+interface NotificationContext {
   readonly signal: AbortSignal
   readonly timers: Timers
   /** Null while one call tries: nobody knows for how long. */
-  readonly restMs: number | null
+  readonly backoffMs: number | null
 }
 
 /** Until the next call has ended, the rest is over, or the signal says stop. */
-const told = ({ waiting }: Known, { signal, timers, restMs }: Telling): Promise<void> =>
+const told = ({ waiting }: Known, { signal, timers, backoffMs }: NotificationContext): Promise<void> =>
   new Promise((resolve) => {
     const wake = (): void => {
       waiting.delete(wake)
@@ -143,7 +143,7 @@ const told = ({ waiting }: Known, { signal, timers, restMs }: Telling): Promise<
       cancelTimer()
       resolve()
     }
-    const cancelTimer = restMs === null ? (): void => {} : timers.set(restMs, wake)
+    const cancelTimer = backoffMs === null ? (): void => {} : timers.set(backoffMs, wake)
     waiting.add(wake)
     signal.addEventListener('abort', wake)
   })

@@ -19,8 +19,8 @@ import { type WayOptions, type WayOut, wayOut } from './agents.ts'
 import type { Dispatch } from './dispatch.ts'
 import { type HttpMethod, hasBody, METHODS, REDACTED_PATHS } from './http-call.ts'
 import { checkHeaderOptions, type HeaderOptions } from './http-headers.ts'
-import { KEPT_HEADERS } from './kept.ts'
 import { readSecrets, readSigning, type SecretOption, type Secrets, type Signing, UNSIGNED } from './secrets.ts'
+import { STORED_HEADERS } from './stored-result.ts'
 
 export interface HttpOptions<
   Schema extends PayloadSchema | undefined = PayloadSchema | undefined,
@@ -51,7 +51,7 @@ export interface HttpOptions<
   readonly async?: boolean
   /** Whether the payload is wrapped in the facts of the run; true when absent. */
   readonly envelope?: boolean
-  /** How many redirects are followed, each checked anew; 0 when absent. */
+  /** How many redirects are followed, each checked again; 0 when absent. */
   readonly redirects?: number
   /** Calls of this process to one host at once; 50 when absent. */
   readonly maxPerHost?: number
@@ -117,7 +117,7 @@ export function readHttpOptions(options: HttpOptions): HttpSettings {
   checkKeys(options, KEYS, 'http()')
   const name = nameOf(options)
   const of = `job "${name}"`
-  const { timeout, completeWithin, keepHeaders = KEPT_HEADERS, onDispatch, publicUrl } = options
+  const { timeout, completeWithin, keepHeaders = STORED_HEADERS, onDispatch, publicUrl } = options
   if (onDispatch !== undefined && typeof onDispatch !== 'function') throw refused(`${of}: onDispatch is a function`)
   const way = wayOut(options)
   return {

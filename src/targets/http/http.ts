@@ -18,9 +18,9 @@ import { createHosts, type Hosts } from './hosts.ts'
 import { type HttpCall, httpCallSchema } from './http-call.ts'
 import { type UserHeaders, userHeaders } from './http-headers.ts'
 import { type FixedCall, type HttpOptions, type HttpSettings, readHttpOptions } from './http-options.ts'
-import { type HttpResult, keptOf } from './kept.ts'
-import { type Asked, requestOf } from './request.ts'
+import { type RequestInput, requestOf } from './request.ts'
 import { namedSigning, UNSIGNED } from './secrets.ts'
+import { type HttpResult, toStoredResult } from './stored-result.ts'
 import { traceparentOf } from './traceparent.ts'
 
 /** With `url`, a job that calls it; without, the generic job, whose payload says what to call. */
@@ -79,7 +79,10 @@ async function attempt(settings: HttpSettings, calling: Calling, ctx: JobContext
   const asked = { url, method, envelope, headers, keys: signing.keys, message }
   const heard = await dispatched(settings, ctx, { ...asked, token })
   const hidden = [...signing.texts, ...secrets, ...calling.hidden, token]
-  return meant(settings, ctx, { heard, kept: keptOf(heard, { headers: settings.keepHeaders, secrets: hidden }) })
+  return meant(settings, ctx, {
+    heard,
+    kept: toStoredResult(heard, { headers: settings.keepHeaders, secrets: hidden }),
+  })
 }
 
 /** Checked again: a payload may be older than the rules, and a secret may be what no header can hold. */
@@ -99,7 +102,7 @@ function checked(
 async function dispatched(
   settings: HttpSettings,
   ctx: JobContext,
-  { token, ...asked }: Asked & { readonly token: string },
+  { token, ...asked }: RequestInput & { readonly token: string },
 ): Promise<Heard> {
   const { clock, timers } = tools
   const { name, way, redirects, completionUrl, onDispatch, timeoutMs } = settings

@@ -5,7 +5,7 @@ import type { Sent } from './call.ts'
 import { type HttpMethod, hasBody } from './http-call.ts'
 import { signatureOf } from './signature.ts'
 
-export interface Asked {
+export interface RequestInput {
   readonly url: URL
   readonly method: HttpMethod
   readonly headers: readonly Header[]
@@ -24,7 +24,7 @@ export interface Facts {
   readonly completionUrl: string | null
 }
 
-export function requestOf({ url, method, headers, keys, envelope, message }: Asked, facts: Facts): Sent {
+export function requestOf({ url, method, headers, keys, envelope, message }: RequestInput, facts: Facts): Sent {
   const body = hasBody(method) ? JSON.stringify(envelope ? message : message.payload) : null
   const said: Record<string, string> = {
     ...(body === null ? {} : { 'content-type': 'application/json' }),

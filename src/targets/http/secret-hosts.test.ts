@@ -1,6 +1,6 @@
 /** Where secrets that are tied to hosts may go: scheme and port count as well as the name. */
 import { expect, it } from 'vitest'
-import { isToldTo, readHost } from './secret-hosts.ts'
+import { isSentTo, readHost } from './secret-hosts.ts'
 
 it.each([
   ['api.example.com', 'https://api.example.com/', true],
@@ -24,5 +24,5 @@ it.each([
   ['[fd00::1]:8443', 'http://[fd00::1]:8080/', false],
   ['93.184.216.34', 'http://93.184.216.34/', false],
 ])('a secret for %s and the address %s: may it go there? %s', (entry, url, may) => {
-  expect(isToldTo([readHost('other.example.com'), readHost(entry)], new URL(url))).toBe(may)
+  expect(isSentTo([readHost('other.example.com'), readHost(entry)], new URL(url))).toBe(may)
 })

@@ -16,7 +16,7 @@ export function readHost(text: string): SecretHost {
 }
 
 /** Whoever names a port knows what listens there; otherwise nobody on the way may read it, unless the way does not leave the house. */
-export function isToldTo(hosts: readonly SecretHost[], url: URL): boolean {
+export function isSentTo(hosts: readonly SecretHost[], url: URL): boolean {
   const place = placeOf(url)
   const isSafe = url.protocol === 'https:' || place.host === 'localhost' || kindOfAddress(place.host) === 'private'
   return hosts.some(({ host, port }) => host === place.host && (port === null ? isSafe : port === place.port))

@@ -1,8 +1,8 @@
-/** Holds the named secrets of a job: finds them when a run is carried out, and says which host may be told which; they are never written anywhere. */
+/** Holds the named secrets of a job: finds them when a run is executed, and says which host may be told which; they are never written anywhere. */
 import { shown } from '../../errors.ts'
 import { checkKeys, readList, readName, readText, refused } from '../../options.ts'
 import { AttemptFailed } from '../../run/control.ts'
-import { isToldTo, readHost, type SecretHost } from './secret-hosts.ts'
+import { isSentTo, readHost, type SecretHost } from './secret-hosts.ts'
 import { keyOf, PREFIX } from './signature.ts'
 
 /**
@@ -34,7 +34,7 @@ export function readSecrets(given: unknown, of: string): Secrets {
     get(name, url) {
       const secret = secrets.get(name)
       if (secret === undefined) throw unusable(`this worker has no secret named ${shown(name)}`)
-      if (secret.hosts !== null && !isToldTo(secret.hosts, url)) {
+      if (secret.hosts !== null && !isSentTo(secret.hosts, url)) {
         throw unusable(`the secret ${shown(name)} is not for this host, or not without https`)
       }
       return secret.value

@@ -48,7 +48,7 @@ export function sqs<Schema extends PayloadSchema | undefined = undefined>(
   const message = readAttributes(attributes, of)
   const send = sender(url, client)
 
-  const carryOut = async (payload: unknown, ctx: JobContext): Promise<SqsResult> => {
+  const execute = async (payload: unknown, ctx: JobContext): Promise<SqsResult> => {
     const { run, schedule, signal } = ctx
     const groupOf = group ?? (isFifo ? (schedule?.id ?? groupWords(name)) : null)
     const input: SendMessageCommandInput = {
@@ -70,7 +70,7 @@ export function sqs<Schema extends PayloadSchema | undefined = undefined>(
   return defineJob<SqsResult, PayloadSchema | undefined>({
     ...work,
     name,
-    run: (...args: unknown[]) => carryOut(given.payload ? args[0] : null, args.at(-1) as JobContext),
+    run: (...args: unknown[]) => execute(given.payload ? args[0] : null, args.at(-1) as JobContext),
   }) as Job<PayloadInput<Schema>, SqsResult>
 }
 

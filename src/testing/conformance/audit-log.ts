@@ -152,7 +152,7 @@ export const auditLogGroup: Group = (promise) => {
         async (subject) => {
           if (filled) await append(subject.store)
           const answer = await race(subject, {
-            held: (store) => append(store, { actor: 'them' }),
+            leased: (store) => append(store, { actor: 'them' }),
             met: (store) => append(store, { actor: 'us' }),
             ending,
           })

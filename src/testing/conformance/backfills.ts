@@ -59,7 +59,7 @@ export const backfillsGroup: Group = (promise) => {
   })
 
   promise(
-    'writes a step with its runs, which answer for the occurrences they make good',
+    'writes a step with its runs, which answer for the occurrences they run afterwards',
     { kills: 'a step forgets its runs' },
     async ({ store }) => {
       const { schedule, id } = await begun(store)
@@ -144,7 +144,7 @@ export const backfillsGroup: Group = (promise) => {
       const { version } = (await store.backfills.get(id))!
       expect(await store.backfills.advance(id, version, { progress: step({}), runs: [run] })).toBe(true)
       expect(await statesOf(store, [...ids, run.id])).toEqual(['pending', 'pending'])
-      expect((await store.schedules.get('default', 'sync'))!.made).toBe(1)
+      expect((await store.schedules.get('default', 'sync'))!.runCount).toBe(1)
     },
   )
 

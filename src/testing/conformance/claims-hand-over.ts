@@ -2,8 +2,8 @@
 import { expect } from 'vitest'
 import type { Run } from '../../run/run.ts'
 import type { Store } from '../../store/contract/store.ts'
+import { granted, move, plannedInGroup } from './group-samples.ts'
 import type { Group } from './harness.ts'
-import { granted, move, plannedInLane } from './lane-samples.ts'
 import {
   againIn,
   claimed,
@@ -73,7 +73,7 @@ export const claimsHandOverGroup: Group = (promise) => {
   )
 
   promise(
-    'begins the wait anew when asked again',
+    'begins the wait again when asked again',
     { kills: 'a hand-over cannot be repeated' },
     async ({ store, advance }) => {
       const run = await running(store)
@@ -165,16 +165,16 @@ export const claimsHandOverGroup: Group = (promise) => {
   )
 
   promise(
-    'is cancelled at once by a newer run of its lane',
-    { kills: 'a lane waits for a worker that is not there' },
+    'is cancelled at once by a newer run of its concurrency group',
+    { kills: 'a concurrency group waits for a worker that is not there' },
     async ({ store, advance }) => {
-      const { ids } = await plannedInLane(store, 2, { overlap: 'cancel_previous' })
+      const { ids } = await plannedInGroup(store, 2, { overlap: 'cancel_previous' })
       await advance(2 * MINUTE)
       await left(store, await granted(store, ids[0]!))
       await move(store, { kind: 'cancel', id: ids[0]!, for: ids[1]! })
       expect(await store.history.run(ids[0]!)).toMatchObject({ state: 'cancelled', leaseUntil: null })
       expect(await store.history.journal({ runId: ids[0]! })).toMatchObject([{ data: { by: 'overlap' } }])
-      await move(store, { kind: 'open', id: ids[1]! })
+      await move(store, { kind: 'ready', id: ids[1]! })
       await granted(store, ids[1]!)
     },
   )
@@ -197,7 +197,7 @@ export const claimsHandOverGroup: Group = (promise) => {
     'is shown without a worker wherever occurrences are listed',
     { kills: 'a list names a worker that is not there' },
     async ({ store, advance }) => {
-      const { schedule, ids, firstAt } = await plannedInLane(store, 1)
+      const { schedule, ids, firstAt } = await plannedInGroup(store, 1)
       await advance(MINUTE)
       await left(store, await granted(store, ids[0]!))
       const span = { afterAt: firstAt - 1, untilAt: firstAt }

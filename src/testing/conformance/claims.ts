@@ -1,4 +1,4 @@
-/** Grants: only what is due, by priority, never to two at once. How a grant is kept and ended is `claims-renew.ts` and `claims-settle.ts`. */
+/** Claims: only what is due, by priority, never to two at once. How a claim is kept and ended is `claims-renew.ts` and `claims-settle.ts`. */
 import { expect } from 'vitest'
 import type { Group } from './harness.ts'
 import { againIn, claimed, DAY, enqueued, HOUR, MINUTE, newRun, settled, wanting } from './samples.ts'
@@ -64,12 +64,12 @@ export const claimsGroup: Group = (promise) => {
       const other = await second()
       const runs = Array.from({ length: 60 }, () => newRun())
       await store.runs.enqueue(runs)
-      const grants = await Promise.all(
+      const leasedRuns = await Promise.all(
         [store, other, store, other].map((one, i) =>
           claimed(one, { workerId: `w${i}`, wanted: [{ queue: 'default', limit: 20 }] }),
         ),
       )
-      const ids = grants.flat().map(({ id }) => id)
+      const ids = leasedRuns.flat().map(({ id }) => id)
       expect(new Set(ids).size).toBe(ids.length)
       const rest = await claimed(other)
       expect([...ids, ...rest.map(({ id }) => id)].sort()).toEqual(runs.map(({ id }) => id).sort())

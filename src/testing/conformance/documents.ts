@@ -88,7 +88,7 @@ export const documentsGroup: Group = (promise) => {
   )
 
   promise(
-    'shows, changes and removes none that has expired, and makes it anew',
+    'shows, changes and removes none that has expired, and makes it again',
     { kills: 'a document outlives its time' },
     async ({ store, advance }) => {
       await put(store, { forMs: MINUTE })
@@ -202,7 +202,7 @@ export const documentsGroup: Group = (promise) => {
       async (subject) => {
         await put(subject.store)
         const answer = await race(subject, {
-          held: (store) => put(store, { from: 1, data: 'theirs' }),
+          leased: (store) => put(store, { from: 1, data: 'theirs' }),
           met: (store) => put(store, { from: 1, data: 'ours' }),
           ending,
         })
@@ -217,7 +217,7 @@ export const documentsGroup: Group = (promise) => {
       'a document is made over another',
       async (subject) => {
         const answer = await race(subject, {
-          held: (store) => put(store, { data: 'theirs' }),
+          leased: (store) => put(store, { data: 'theirs' }),
           met: (store) => put(store, { data: 'ours' }),
           ending,
         })
@@ -233,7 +233,7 @@ export const documentsGroup: Group = (promise) => {
       async (subject) => {
         await put(subject.store)
         const answer = await race<unknown, boolean>(subject, {
-          held: (store) => put(store, { from: 1, data: 'theirs' }),
+          leased: (store) => put(store, { from: 1, data: 'theirs' }),
           met: (store) => store.documents.remove('key', 'k1', 1),
           ending,
         })

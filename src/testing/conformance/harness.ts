@@ -11,7 +11,7 @@ export interface OpenTransaction {
 }
 
 /** A store whose every verb happens inside one open transaction on a connection of its own. */
-export interface HeldStore {
+export interface OpenStore {
   readonly store: Store
   commit(): Promise<void>
   rollback(): Promise<void>
@@ -38,7 +38,7 @@ export interface StoreHarness<S extends Store = Store> {
   /** A transaction of the caller's own on the same database, as `{ tx }` takes it. */
   readonly begin?: (store: S) => Promise<OpenTransaction>
   /** Another store on the same database, stopped between its writes and its commit. */
-  readonly hold?: (store: S) => Promise<HeldStore>
+  readonly hold?: (store: S) => Promise<OpenStore>
   /** Changes a run past the store, as a mistaken statement would; for databases that speak SQL. */
   readonly alter?: (store: S, change: Alteration) => Promise<void>
   /** Why one of the above is not there, or why others cannot write beside one that is held; printed with what is not tried. */
@@ -54,7 +54,7 @@ export interface Subject {
   advance(ms: number): Promise<void>
   second(): Promise<Store>
   begin(): Promise<OpenTransaction>
-  hold(): Promise<HeldStore>
+  hold(): Promise<OpenStore>
   alter(change: Alteration): Promise<void>
 }
 
@@ -111,8 +111,8 @@ function subjectOf<S extends Store>(store: S, harness: StoreHarness<S>, endings:
       return { tx: open.tx, ...endedOnce(open, endings) }
     },
     hold: async () => {
-      const held = await harness.hold!(store)
-      return { store: held.store, waitedFor: () => held.waitedFor(), ...endedOnce(held, endings) }
+      const leased = await harness.hold!(store)
+      return { store: leased.store, waitedFor: () => leased.waitedFor(), ...endedOnce(leased, endings) }
     },
     alter: (change) => harness.alter!(store, change),
   }

@@ -59,7 +59,7 @@ export const historyGroup: Group = (promise) => {
         expect(await store.history.run(id)).toBeNull()
         expect(await store.history.journal({ runId: id })).toEqual([])
         expect(await store.runs.cancel(id, 'ana')).toBe('not_found')
-        expect(await store.runs.redrive([id], 'ana')).toEqual([])
+        expect(await store.runs.retry([id], 'ana')).toEqual([])
       }
     },
   )

@@ -30,8 +30,8 @@ const ILLEGAL: Readonly<Record<'pending' | 'running' | 'ended', readonly string[
     'worker_id = null',
     'lease_until = null',
     'started_at = null',
-    `lane = 'l', overlap = 'queue', gate = 'waiting'`,
-    `lane = 'l', overlap = 'queue', gate = 'closed'`,
+    `concurrency group = 'l', overlap = 'queue', gate = 'waiting'`,
+    `concurrency group = 'l', overlap = 'queue', gate = 'closed'`,
   ],
   ended: [`state = 'pending'`, `state = 'running'`, `state = 'skipped'`, `state = 'missed'`, `state = ''`],
 }
@@ -41,10 +41,10 @@ const LEGAL: typeof ILLEGAL = {
   pending: [
     'priority = 9',
     'attempt = 1, fence = 1',
-    `overlap = 'queue', lane = 'l', gate = 'waiting'`,
+    `overlap = 'queue', concurrency group = 'l', gate = 'waiting'`,
     `schedule_id = id, scheduled_at = due_at`,
   ],
-  running: ['fence = fence + 1', `worker_id = ''`, 'lease_until = due_at', `lane = 'k', overlap = 'skip'`],
+  running: ['fence = fence + 1', `worker_id = ''`, 'lease_until = due_at', `concurrency group = 'k', overlap = 'skip'`],
   ended: [`state = 'failed'`, `state = 'cancelled'`, `state = 'succeeded'`],
 }
 

@@ -1,4 +1,4 @@
-/** Leases on duties: one holder at a time, a fence that grows with each change of hands, and nobody gives up another's. */
+/** Leases on background tasks: one holder at a time, a fence that grows with each change of hands, and nobody gives up another's. */
 import { expect } from 'vitest'
 import type { Group } from './harness.ts'
 import { HOUR, MINUTE } from './samples.ts'

@@ -101,7 +101,7 @@ export const logsGroup: Group = (promise) => {
 
   promise(
     'goes on counting when all of it was forgotten',
-    { kills: 'the numbers of lines begin anew' },
+    { kills: 'the numbers of lines begin again' },
     async ({ store, advance }) => {
       const id = newId()
       await store.logs.append([line(id), line(id)])

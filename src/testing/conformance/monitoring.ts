@@ -167,7 +167,7 @@ export const monitoringGroup: Group = (promise) => {
       await enqueued(store)
       await advance(2 * MINUTE)
       const [run] = await claimed(store, { wanted: [{ queue: 'alone', limit: 1 }] })
-      await settled(store, run!, { kind: 'again', delayMs: 0, reason: 'retry', counts: true, error: null })
+      await settled(store, run!, { kind: 'retry', delayMs: 0, reason: 'retry', counts: true, error: null })
       const now = await store.now()
       const waiting = (queue: string, dueBefore = now) => store.monitoring.waiting(queue, { dueBefore, limit: 10 })
       const named = ({ schedule: { id, workspace, key }, firstAt }: typeof one) => ({
@@ -221,7 +221,7 @@ export const monitoringGroup: Group = (promise) => {
     'tells of which jobs runs wait that a worker gave back because it does not have the job',
     { kills: 'runs of an unknown job are told when they are gone' },
     async ({ store, advance }) => {
-      const unknown = { kind: 'again', delayMs: 5000, reason: 'unknown_job', counts: false, error: null } as const
+      const unknown = { kind: 'retry', delayMs: 5000, reason: 'unknown_job', counts: false, error: null } as const
       const giveBack = async (run: Awaited<ReturnType<typeof running>>) => settled(store, run, unknown)
       const begin = await store.now()
       await giveBack(await running(store, { job: 'typo', queue: 'q' }))

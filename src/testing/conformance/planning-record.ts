@@ -29,13 +29,13 @@ export const planningRecordGroup: Group = (promise) => {
       const now = await store.now()
       expect(await store.planning.record([plan])).toEqual(['recorded'])
       const after = (await store.schedules.get('t_42', 'sync'))!
-      expect(after).toEqual({ ...schedule, nextAt: plan.nextAt, watermarkAt: plan.watermarkAt, made: 2 })
+      expect(after).toEqual({ ...schedule, nextAt: plan.nextAt, watermarkAt: plan.watermarkAt, runCount: 2 })
       const run = (await store.history.run(plan.runs[0]!.id))!
       expect(run).toEqual({
         ...what,
         ...plan.runs[0],
-        lane: null,
-        gate: 'open',
+        group: null,
+        readiness: 'ready',
         state: 'pending',
         schedule: { id: schedule.id, key: 'sync', revision: 1 },
         createdAt: run.createdAt,

@@ -35,7 +35,7 @@ export const planningGroup: Group = (promise) => {
     const { schedules } = await store.planning.due(PAGE)
     const { firing } = definitionOf()
     const known = { id: first.id, workspace: 't_42', key: 'sync', revision: 2, timing, catchUp, firing }
-    const state = { nextAt: 5000, watermarkAt: 4000, made: 0, pausedUntil: null, pauseDetail: '' }
+    const state = { nextAt: 5000, watermarkAt: 4000, runCount: 0, pausedUntil: null, pauseDetail: '' }
     expect(schedules).toEqual([{ ...known, ...state }])
   })
 

@@ -1,4 +1,4 @@
-/** What a queue's limits do to grants, in all processes together; and turns, by which no workspace waits for the backlog of another. */
+/** What a queue's limits do to claims, in all processes together; and turns, by which no workspace waits for the backlog of another. */
 import { expect } from 'vitest'
 import type { QueueLimits } from '../../run/queue-limits.ts'
 import type { Run } from '../../run/run.ts'
@@ -64,7 +64,7 @@ export const queueLimitsGroup: Group = (promise) => {
           await limit(subject.store, limits, queue)
           await subject.store.runs.enqueue(Array.from({ length: 6 }, () => newRun({ queue })))
           const ours = await race(subject, {
-            held: (store) => take(store, { queue, limit: 2 }),
+            leased: (store) => take(store, { queue, limit: 2 }),
             met: (store) => take(store, { queue }),
             ending,
           })
@@ -161,19 +161,21 @@ export const queueLimitsGroup: Group = (promise) => {
 
   promise(
     'gives every workspace its turn, one after another and round again',
-    { kills: 'turns begin anew each time' },
+    { kills: 'turns begin again each time' },
     async ({ store }) => {
       const names = Array.from({ length: 40 }, (_, i) => `t_${String(i).padStart(2, '0')}`)
       await backlog(store, Object.fromEntries(names.map((name) => [name, 5])))
       const served = new Set<string>()
-      let turn: string | undefined
+      let lastWorkspace: string | undefined
       for (let claims = 0; claims < 2; claims += 1) {
-        const wanted = [{ queue: 'default', limit: 40, fair: true, ...(turn === undefined ? {} : { turn }) }]
-        const { runs, turns } = await store.claims.claim(wanting({ wanted }))
+        const wanted = [
+          { queue: 'default', limit: 40, fair: true, ...(lastWorkspace === undefined ? {} : { lastWorkspace }) },
+        ]
+        const { runs, lastWorkspaces } = await store.claims.claim(wanting({ wanted }))
         expect(runs).toHaveLength(40)
         for (const { workspace } of runs) served.add(workspace)
-        turn = turns.default
-        expect(names).toContain(turn)
+        lastWorkspace = lastWorkspaces.default
+        expect(names).toContain(lastWorkspace)
       }
       expect(served.size).toBe(40)
     },
@@ -185,16 +187,21 @@ export const queueLimitsGroup: Group = (promise) => {
     async ({ store }) => {
       const runs = ['a', 'b', 'c'].flatMap((workspace) => [1, 7].map((priority) => newRun({ workspace, priority })))
       await store.runs.enqueue(runs)
-      const ask = async (turn?: string): Promise<[string[], string | undefined]> => {
-        const wanted = [{ queue: 'default', limit: 2, fair: true, ...(turn === undefined ? {} : { turn }) }]
+      const ask = async (lastWorkspace?: string): Promise<[string[], string | undefined]> => {
+        const wanted = [
+          { queue: 'default', limit: 2, fair: true, ...(lastWorkspace === undefined ? {} : { lastWorkspace }) },
+        ]
         const answer = await store.claims.claim(wanting({ wanted }))
-        return [answer.runs.map(({ workspace, priority }) => `${workspace}${priority}`).sort(), answer.turns.default]
+        return [
+          answer.runs.map(({ workspace, priority }) => `${workspace}${priority}`).sort(),
+          answer.lastWorkspaces.default,
+        ]
       }
       expect(await ask()).toEqual([['a7', 'b7'], 'b'])
       expect(await ask('b')).toEqual([['a1', 'c7'], 'a'])
       expect(await ask('a')).toEqual([['b1', 'c1'], 'c'])
       const plain = await store.claims.claim(wanting())
-      expect(plain.turns).toEqual({})
+      expect(plain.lastWorkspaces).toEqual({})
     },
   )
 }

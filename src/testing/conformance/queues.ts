@@ -1,4 +1,4 @@
-/** Queues as rows: their limits and their rest, kept apart from each other, and what people are told of them. What limits do to grants is `queue-limits.ts`. */
+/** Queues as rows: their limits and their rest, kept apart from each other, and what people are told of them. What limits do to claims is `queue-limits.ts`. */
 import { expect } from 'vitest'
 import type { Group } from './harness.ts'
 import { claimed, enqueued, HOUR, MINUTE, newRun, running, SUCCEEDED, settled } from './samples.ts'

@@ -29,9 +29,9 @@ export const quotasGroup: Group = (promise) => {
       await store.runs.enqueue([...runs, newRun({ workspace: 'other' })])
       expect(await store.quotas.count('acme', 'pendingRuns', { upTo: 10 })).toBe(3)
       expect(await store.quotas.count('acme', 'pendingRuns', { upTo: 2 })).toBe(2)
-      const held = await claimed(store)
+      const leased = await claimed(store)
       expect(await store.quotas.count('acme', 'pendingRuns', { upTo: 10 })).toBe(3)
-      await settled(store, held.find(({ workspace }) => workspace === 'acme')!, SUCCEEDED)
+      await settled(store, leased.find(({ workspace }) => workspace === 'acme')!, SUCCEEDED)
       expect(await store.quotas.count('acme', 'pendingRuns', { upTo: 10 })).toBe(2)
       expect(await store.quotas.count('other', 'pendingRuns', { upTo: 10 })).toBe(1)
     },

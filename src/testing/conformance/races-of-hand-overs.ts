@@ -8,12 +8,12 @@ export const racesOfHandOversGroup: Group = (declare) => {
   const promise = racing(declare)
 
   promise(
-    'ends a run at once when a cancel meets a hand-over under way',
+    'ends a run at once when a cancel meets a hand-over in flight',
     'a cancel marks a run that nobody holds',
     async (subject) => {
       const run = await running(subject.store)
       const answer = await race<unknown, string>(subject, {
-        held: (store) => store.claims.handOver([run], HOUR),
+        leased: (store) => store.claims.handOver([run], HOUR),
         met: (store) => store.runs.cancel(run.id, 'ana'),
         ending: 'commit',
       })
@@ -23,12 +23,12 @@ export const racesOfHandOversGroup: Group = (declare) => {
   )
 
   promise(
-    'leaves a run to its worker when a hand-over meets a cancel under way',
+    'leaves a run to its worker when a hand-over meets a cancel in flight',
     'a hand-over hides a cancel',
     async (subject) => {
       const run = await running(subject.store)
       const answer = await race<unknown, string[]>(subject, {
-        held: (store) => store.runs.cancel(run.id, 'ana'),
+        leased: (store) => store.runs.cancel(run.id, 'ana'),
         met: (store) => store.claims.handOver([run], HOUR),
         ending: 'commit',
       })
@@ -38,17 +38,17 @@ export const racesOfHandOversGroup: Group = (declare) => {
   )
 
   promise(
-    'refuses a hand-over that meets a completion under way, and the other way round accepts both',
+    'refuses a hand-over that meets a completion in flight, and the other way round accepts both',
     'a hand-over brings back a run that has ended',
     async (subject) => {
       const [one, other] = [await running(subject.store), await running(subject.store)]
       const late = await race<unknown, string[]>(subject, {
-        held: (store) => settled(store, one, SUCCEEDED),
+        leased: (store) => settled(store, one, SUCCEEDED),
         met: (store) => store.claims.handOver([one], HOUR),
         ending: 'commit',
       })
       const early = await race<unknown, string>(subject, {
-        held: (store) => store.claims.handOver([other], HOUR),
+        leased: (store) => store.claims.handOver([other], HOUR),
         met: (store) => settled(store, other, SUCCEEDED),
         ending: 'commit',
       })

@@ -24,20 +24,20 @@ export const racesOfPlansGroup: Group = (declare) => {
       async (subject) => {
         const plan = planFor(await putNew(subject.store), 2)
         const record = (store: Store): Promise<string[]> => store.planning.record([plan])
-        const answer = await race(subject, { held: record, met: record, ending })
+        const answer = await race(subject, { leased: record, met: record, ending })
         expect(await nextPass(subject.store, plan, answer)).toEqual([isCommit ? 'stale' : 'recorded'])
         expect(await subject.store.history.runs({}, { limit: 10 })).toHaveLength(2)
       },
     )
 
     promise(
-      `holds a plan stale that meets an edit under way${suffix}`,
+      `holds a plan stale that meets an edit in flight${suffix}`,
       'a plan does not look at the revision',
       async (subject) => {
         const schedule = await putNew(subject.store)
         const plan = planFor(schedule, 2)
         const answer = await race(subject, {
-          held: (store) => store.schedules.put([putAgain(schedule, { payload: 'new' })]),
+          leased: (store) => store.schedules.put([putAgain(schedule, { payload: 'new' })]),
           met: (store) => store.planning.record([plan]),
           ending,
         })
@@ -52,7 +52,7 @@ export const racesOfPlansGroup: Group = (declare) => {
       async (subject) => {
         const puts = [putOf(definitionOf()), putOf(definitionOf())]
         const answer = await race(subject, {
-          held: (store) => store.schedules.put([puts[0]!]),
+          leased: (store) => store.schedules.put([puts[0]!]),
           met: (store) => store.schedules.put([puts[1]!]),
           ending,
         })
@@ -71,7 +71,7 @@ export const racesOfPlansGroup: Group = (declare) => {
       async (subject) => {
         const schedule = await putNew(subject.store)
         const put = (job: string) => (store: Store) => store.schedules.put([putAgain(schedule, { job })])
-        const [answer] = await race(subject, { held: put('theirs'), met: put('ours'), ending })
+        const [answer] = await race(subject, { leased: put('theirs'), met: put('ours'), ending })
         const isCommit = ending === 'commit'
         expect(answer).toMatchObject({ changed: !isCommit, differs: isCommit, revision: 2 })
         expect((await subject.store.schedules.get('default', 'sync'))!.job).toBe(isCommit ? 'theirs' : 'ours')
@@ -96,7 +96,7 @@ export const racesOfPlansGroup: Group = (declare) => {
         const schedule = await putNew(subject.store)
         const plan = planFor(schedule, 2)
         await race<unknown, unknown>(subject, {
-          held: (store) => store.planning.record([plan]),
+          leased: (store) => store.planning.record([plan]),
           met: (store) => retract(store, schedule),
           ending: 'commit',
         })
@@ -119,7 +119,7 @@ export const racesOfPlansGroup: Group = (declare) => {
       const { ids } = await plannedAhead(subject.store, 2)
       await subject.advance(MINUTE)
       await race<unknown, unknown>(subject, {
-        held: (store) => claimed(store),
+        leased: (store) => claimed(store),
         met: (store) => store.schedules.remove('default', 'sync', 'ana'),
         ending: 'commit',
       })

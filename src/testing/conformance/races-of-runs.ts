@@ -23,7 +23,7 @@ export const racesOfRunsGroup: Group = (declare) => {
   const parallel = racing(declare, 'parallel')
 
   parallel(
-    'claims beside a claim under way without waiting, and never the same run',
+    'claims beside a claim in flight without waiting, and never the same run',
     'a claim waits for locked rows',
     async ({ store, hold }) => {
       const ids = [await enqueued(store), await enqueued(store), await enqueued(store)]
@@ -65,7 +65,7 @@ export const racesOfRunsGroup: Group = (declare) => {
 
     promise(`takes one lock once while another takes it${suffix}`, 'a held lock is taken', async (subject) => {
       const answer = await race(subject, {
-        held: (store) => store.locks.acquire('janitor', 'n1', MINUTE),
+        leased: (store) => store.locks.acquire('janitor', 'n1', MINUTE),
         met: (store) => store.locks.acquire('janitor', 'n2', MINUTE),
         ending,
       })
@@ -78,7 +78,7 @@ export const racesOfRunsGroup: Group = (declare) => {
       async (subject) => {
         const [theirs, ours] = [newRun({ idempotencyKey: 'order-1' }), newRun({ idempotencyKey: 'order-1' })]
         const answer = await race(subject, {
-          held: (store) => store.runs.enqueue([theirs]),
+          leased: (store) => store.runs.enqueue([theirs]),
           met: (store) => store.runs.enqueue([ours]),
           ending,
         })
@@ -93,7 +93,7 @@ export const racesOfRunsGroup: Group = (declare) => {
       async (subject) => {
         const run = await running(subject.store)
         const answer = await race(subject, {
-          held: (store) => settled(store, run, SUCCEEDED),
+          leased: (store) => settled(store, run, SUCCEEDED),
           met: (store) => settled(store, run, FAILED),
           ending,
         })
@@ -111,7 +111,7 @@ export const racesOfRunsGroup: Group = (declare) => {
       const run = await running(subject.store)
       await subject.advance(HOUR)
       const answer = await race(subject, {
-        held: (store) =>
+        leased: (store) =>
           store.claims.renew(MINUTE, [{ id: run.id, fence: run.fence, claimId: run.claimId, progress: null }]),
         met: (store) => store.claims.settle([settlement(run, FAILED, { onlyExpired: true })]),
         ending: 'commit',
@@ -127,7 +127,7 @@ export const racesOfRunsGroup: Group = (declare) => {
     async (subject) => {
       const run = await running(subject.store)
       const answer = await race(subject, {
-        held: (store) => settled(store, run, SUCCEEDED),
+        leased: (store) => settled(store, run, SUCCEEDED),
         met: (store) =>
           store.claims.renew(MINUTE, [{ id: run.id, fence: run.fence, claimId: run.claimId, progress: null }]),
         ending: 'commit',
@@ -137,12 +137,12 @@ export const racesOfRunsGroup: Group = (declare) => {
   )
 
   promise(
-    'asks the worker to stop when a cancel meets a grant under way',
+    'asks the worker to stop when a cancel meets a grant in flight',
     'a cancel loses a run that is being granted',
     async (subject) => {
       const id = await enqueued(subject.store)
       const answer = await race<unknown, string>(subject, {
-        held: (store) => claimed(store),
+        leased: (store) => claimed(store),
         met: (store) => store.runs.cancel(id, 'ana'),
         ending: 'commit',
       })
@@ -152,12 +152,12 @@ export const racesOfRunsGroup: Group = (declare) => {
   )
 
   promise(
-    'says finished when a cancel meets a result under way',
+    'says finished when a cancel meets a result in flight',
     'a cancel loses a run that is being settled',
     async (subject) => {
       const run = await running(subject.store)
       const answer = await race<unknown, string>(subject, {
-        held: (store) => settled(store, run, SUCCEEDED),
+        leased: (store) => settled(store, run, SUCCEEDED),
         met: (store) => store.runs.cancel(run.id, 'ana'),
         ending: 'commit',
       })
@@ -172,8 +172,8 @@ export const racesOfRunsGroup: Group = (declare) => {
     async (subject) => {
       const run = await running(subject.store)
       const answer = await race<unknown, string>(subject, {
-        held: (store) =>
-          settled(store, run, { kind: 'again', delayMs: 0, reason: 'released', counts: false, error: null }),
+        leased: (store) =>
+          settled(store, run, { kind: 'retry', delayMs: 0, reason: 'released', counts: false, error: null }),
         met: (store) => store.runs.cancel(run.id, 'ana'),
         ending: 'commit',
       })
@@ -182,21 +182,21 @@ export const racesOfRunsGroup: Group = (declare) => {
     },
   )
 
-  promise('brings a failed run back once while another does', 'two redrives make two runs', async (subject) => {
+  promise('brings a failed run back once while another does', 'two retries make two runs', async (subject) => {
     const run = await running(subject.store)
     await settled(subject.store, run, FAILED)
-    const redrive = (store: Store): Promise<string[]> => store.runs.redrive([run.id], 'ana')
-    expect(await race(subject, { held: redrive, met: redrive, ending: 'commit' })).toEqual([])
+    const retry = (store: Store): Promise<string[]> => store.runs.retry([run.id], 'ana')
+    expect(await race(subject, { leased: retry, met: retry, ending: 'commit' })).toEqual([])
     expect(await subject.store.history.runs({}, { limit: 10 })).toHaveLength(1)
   })
 
   promise(
-    'accepts a result that meets a cancel under way',
+    'accepts a result that meets a cancel in flight',
     'a settlement fails on a row that changed meanwhile',
     async (subject) => {
       const run = await running(subject.store)
       const answer = await race<unknown, string>(subject, {
-        held: (store) => store.runs.cancel(run.id, 'ana'),
+        leased: (store) => store.runs.cancel(run.id, 'ana'),
         met: (store) => settled(store, run, CANCELLED),
         ending: 'commit',
       })

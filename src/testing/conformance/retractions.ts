@@ -25,7 +25,7 @@ async function putOff(subject: Subject): Promise<Planned> {
 
 export const retractionsGroup: Group = (promise) => {
   promise(
-    'plans anew after an edit what has not come due, although its nominal instant has passed',
+    'plans again after an edit what has not come due, although its nominal instant has passed',
     { kills: 'retraction goes by the nominal instant' },
     async (subject) => {
       const { schedule, ids, firstAt } = await putOff(subject)
@@ -33,7 +33,7 @@ export const retractionsGroup: Group = (promise) => {
       expect(answer!.nextAt).toBe(firstAt)
       expect(await statesOf(subject.store, ids)).toEqual([null, null])
       const edited = await current(subject)
-      expect(edited).toMatchObject({ nextAt: firstAt, watermarkAt: firstAt - 1, made: 0 })
+      expect(edited).toMatchObject({ nextAt: firstAt, watermarkAt: firstAt - 1, runCount: 0 })
       expect(await subject.store.planning.record([planFor(edited, 1)])).toEqual(['recorded'])
       expect(await subject.store.history.run(ids[0]!)).toMatchObject({ payload: 'new', state: 'pending' })
       expect(await subject.store.history.nonRuns(schedule.id)).toEqual([])
@@ -50,7 +50,7 @@ export const retractionsGroup: Group = (promise) => {
       const put = { ...putAgain(schedule, { timing }, timing.at), watermarkAt: now }
       expect(await subject.store.schedules.put([put])).toMatchObject([{ changed: true, nextAt: timing.at }])
       expect(await statesOf(subject.store, ids)).toEqual([null, null])
-      expect(await current(subject)).toMatchObject({ nextAt: timing.at, watermarkAt: now, made: 0 })
+      expect(await current(subject)).toMatchObject({ nextAt: timing.at, watermarkAt: now, runCount: 0 })
       const told = await subject.store.history.nonRuns(schedule.id)
       expect(told).toMatchObject([{ state: 'skipped', reason: 'edited', fromAt: firstAt, toAt: firstAt, count: 1 }])
     },
@@ -63,7 +63,7 @@ export const retractionsGroup: Group = (promise) => {
       const { ids, firstAt } = await putOff(subject)
       await subject.store.schedules.pause('default', 'sync', { reason: 'outage', by: 'ana', until: null })
       expect(await statesOf(subject.store, ids)).toEqual([null, null])
-      expect(await current(subject)).toMatchObject({ nextAt: null, watermarkAt: firstAt - 1, made: 0 })
+      expect(await current(subject)).toMatchObject({ nextAt: null, watermarkAt: firstAt - 1, runCount: 0 })
     },
   )
 
@@ -83,15 +83,15 @@ export const retractionsGroup: Group = (promise) => {
     async (subject) => {
       const { store } = subject
       const { schedule } = await midway(subject)
-      expect(schedule.made).toBe(4)
+      expect(schedule.runCount).toBe(4)
       await store.schedules.put([putAgain(schedule, { payload: 'new' })])
       const edited = await current(subject)
-      expect(edited.made).toBe(2)
+      expect(edited.runCount).toBe(2)
       await store.planning.record([planFor(edited, 3)])
-      expect((await current(subject)).made).toBe(5)
-      expect((await store.planning.due({ lookaheadMs: HOUR, limit: 10 })).schedules).toMatchObject([{ made: 5 }])
+      expect((await current(subject)).runCount).toBe(5)
+      expect((await store.planning.due({ lookaheadMs: HOUR, limit: 10 })).schedules).toMatchObject([{ runCount: 5 }])
       await store.schedules.pause('default', 'sync', { reason: 'outage', by: 'ana', until: null })
-      expect((await current(subject)).made).toBe(2)
+      expect((await current(subject)).runCount).toBe(2)
     },
   )
 }

@@ -1,4 +1,4 @@
-/** What operators do to runs, in each of their states: cancel, which only asks where somebody is at work, and redrive. */
+/** What operators do to runs, in each of their states: cancel, which only asks where somebody is at work, and retry. */
 import { expect } from 'vitest'
 import type { Group } from './harness.ts'
 import {
@@ -79,20 +79,20 @@ export const runsOperatedGroup: Group = (promise) => {
 
   promise(
     'brings back a failed run with a new series of attempts, due at once',
-    { kills: 'a redriven run keeps its attempts' },
+    { kills: 'a retried run keeps its attempts' },
     async ({ store, advance }) => {
       const run = await running(store, { idempotencyKey: 'order-1' })
       await settled(store, run, FAILED)
       await advance(HOUR)
       const now = await store.now()
-      expect(await store.runs.redrive([run.id, run.id], 'ana')).toEqual([run.id])
+      expect(await store.runs.retry([run.id, run.id], 'ana')).toEqual([run.id])
       const back = (await store.history.run(run.id))!
       expect(back).toMatchObject({ state: 'pending', attempt: 0, finishedAt: null, workerId: null, leaseUntil: null })
       expect(back).toMatchObject({ payload: run.payload, createdAt: run.createdAt, idempotencyKey: 'order-1' })
       expect(back.dueAt).toBeGreaterThanOrEqual(now)
       expect(await store.history.runs({}, { limit: 10 })).toHaveLength(1)
       const [entry] = await store.history.journal({ runId: run.id })
-      expect(entry).toMatchObject({ kind: 'redriven' })
+      expect(entry).toMatchObject({ kind: 'retried' })
       expect(JSON.stringify(entry!.data)).toContain('ana')
       const [again] = await claimed(store, { wanted: [{ queue: run.queue, limit: 1 }] })
       expect(again).toMatchObject({ id: run.id, attempt: 1 })
@@ -100,12 +100,12 @@ export const runsOperatedGroup: Group = (promise) => {
   )
 
   promise(
-    'never lets a redriven run take a result under a fence from before',
-    { kills: 'a redriven run starts its fence anew' },
+    'never lets a retried run take a result under a fence from before',
+    { kills: 'a retried run starts its fence again' },
     async ({ store }) => {
       const run = await running(store)
       await settled(store, run, FAILED)
-      await store.runs.redrive([run.id], 'ana')
+      await store.runs.retry([run.id], 'ana')
       expect(await settled(store, run, SUCCEEDED)).toBe('refused')
       const [again] = await claimed(store, { wanted: [{ queue: run.queue, limit: 1 }] })
       expect(again!.fence).toBeGreaterThan(run.fence)
@@ -114,14 +114,14 @@ export const runsOperatedGroup: Group = (promise) => {
     },
   )
 
-  promise('redrives failed runs only', { kills: 'a redrive takes any finished run' }, async ({ store }) => {
+  promise('retries failed runs only', { kills: 'a retry takes any finished run' }, async ({ store }) => {
     const [pending, live] = [await enqueued(store, { queue: 'other' }), await running(store)]
     const ended = [await running(store), await running(store), await running(store)]
     const verdicts = [SUCCEEDED, CANCELLED, FAILED]
     await store.claims.settle(ended.map((run, i) => settlement(run, verdicts[i]!)))
     const ids = [pending, live.id, ...ended.map(({ id }) => id), newId()]
-    expect(await store.runs.redrive(ids, 'ana')).toEqual([ended[2]!.id])
+    expect(await store.runs.retry(ids, 'ana')).toEqual([ended[2]!.id])
     expect(await statesOf(store, ids)).toEqual(['pending', 'running', 'succeeded', 'cancelled', 'pending', null])
-    expect(await store.runs.redrive([], 'ana')).toEqual([])
+    expect(await store.runs.retry([], 'ana')).toEqual([])
   })
 }

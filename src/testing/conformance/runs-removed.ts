@@ -44,7 +44,7 @@ export const runsRemovedGroup: Group = (promise) => {
         [0, 0],
         [1, 1],
       ])
-      expect(await store.runs.redrive([gone.id], 'ana')).toEqual([])
+      expect(await store.runs.retry([gone.id], 'ana')).toEqual([])
       expect(await store.runs.remove(gone.id, 'ana')).toBe('not_found')
     },
   )

@@ -16,7 +16,7 @@ export const runsGroup: Group = (promise) => {
       policy,
       schedule: { id: newId(), key: 'sync', revision: 3 },
       due: { at: before + DAY },
-      lane: 't_42\ncrm',
+      group: 't_42\ncrm',
       overlap: 'queue',
       idempotencyKey: 'order-1',
     })
@@ -29,7 +29,7 @@ export const runsGroup: Group = (promise) => {
       scheduledAt: null,
       slotStartAt: null,
       dueAt: before + DAY,
-      gate: 'waiting',
+      readiness: 'blocked',
       createdAt: run.createdAt,
       attempt: 0,
       fence: 0,

@@ -104,7 +104,7 @@ export function planFor(
     expectedNextAt: first,
     nextAt: first + count * MINUTE,
     watermarkAt: first + (count - 1) * MINUTE,
-    lane: null,
+    group: null,
     runs,
     nonRuns: [],
     resumes: false,
@@ -144,7 +144,7 @@ export function newRun(change: Partial<NewRun> = {}): NewRun {
     policy,
     schedule: null,
     slot: null,
-    lane: null,
+    group: null,
     overlap: 'allow',
     due: { delayMs: 0 },
     idempotencyKey: null,
@@ -168,7 +168,7 @@ export async function claimed(store: Store, change: Partial<ClaimRequest> = {}):
   return (await store.claims.claim(wanting(change))).runs
 }
 
-/** A run that is due at once and granted at once. */
+/** A run that is due at once and claimed at once. */
 export async function running(store: Store, change: Partial<NewRun> = {}): Promise<Run> {
   const queue = `alone-${newId()}`
   await store.runs.enqueue([newRun({ queue, ...change })])
@@ -184,7 +184,7 @@ export const FAILED: Verdict = {
   error: { name: 'TypeError', message: 'rate is undefined', stack: 'at close', code: 'E_RATE' },
 }
 export const againIn = (delayMs: number, counts = true): Verdict => ({
-  kind: 'again',
+  kind: 'retry',
   delayMs,
   reason: counts ? 'retry' : 'released',
   counts,

@@ -35,7 +35,7 @@ export const scheduleEditsGroup: Group = (promise) => {
   )
 
   promise(
-    'takes cursor and watermark back to what an edit retracted, so that it is planned anew under the same ids',
+    'takes cursor and watermark back to what an edit retracted, so that it is planned again under the same ids',
     { kills: 'an edit does not move the cursor back' },
     async (subject) => {
       const { store } = subject

@@ -193,8 +193,8 @@ export const scheduleFindGroup: Group = (promise) => {
         '1 interval sync-crm',
         '1 once sync-crm',
       ]
-      const alike = ['2 cron sync-crm', '2 once sync-crm', '3 interval sync-crm']
-      expect(await counted()).toEqual([...others, ...alike])
+      const uniform = ['2 cron sync-crm', '2 once sync-crm', '3 interval sync-crm']
+      expect(await counted()).toEqual([...others, ...uniform])
       expect(await counted('b')).toEqual(['1 cron sync-crm'])
       const spread = (await store.schedules.classes()).find(({ jitter }) => jitter !== null)
       expect(spread).toEqual({

@@ -29,7 +29,7 @@ export const schedulesGroup: Group = (promise) => {
     expect(put).toEqual([{ id, created: true, changed: true, differs: false, revision: 1, nextAt: now + HOUR }])
     const schedule = (await store.schedules.get('t_42', 'sync'))!
     const rest = { revision: 1, pause: null, quarantine: null, nextAt: now + HOUR, watermarkAt: now }
-    const who = { createdBy: 'bo', updatedBy: 'bo', sinceAt: now, made: 0 }
+    const who = { createdBy: 'bo', updatedBy: 'bo', sinceAt: now, runCount: 0 }
     const { createdAt, updatedAt } = schedule
     expect(schedule).toEqual({ id, ...definition, ...rest, ...who, createdAt, updatedAt })
     expect(updatedAt).toBe(createdAt)
@@ -66,7 +66,7 @@ export const schedulesGroup: Group = (promise) => {
       const schedule = await putNew(store)
       await advance(MINUTE / 2)
       const now = await store.now()
-      // A caller computes the cursor anew each time; only a change of timing may use it.
+      // A caller computes the cursor again each time; only a change of timing may use it.
       const again = { ...putAgain(schedule, {}), nextAt: now + DAY, watermarkAt: now }
       const same = { created: false, changed: false, differs: false, revision: 1 }
       const answer = { id: schedule.id, ...same, nextAt: schedule.nextAt }

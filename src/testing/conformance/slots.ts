@@ -4,8 +4,8 @@ import type { Run } from '../../run/run.ts'
 import type { Group } from './harness.ts'
 import { claimed, enqueued, FAILED, MINUTE, newId, plannedAhead, SUCCEEDED, settled } from './samples.ts'
 
-const slotOf = ({ id, scheduledAt, dueAt, state, trigger, gate, queue, schedule, attempt, ...run }: Run) => ({
-  ...{ id, scheduledAt, dueAt, state, trigger, gate, queue, revision: schedule!.revision, attempt },
+const slotOf = ({ id, scheduledAt, dueAt, state, trigger, readiness, queue, schedule, attempt, ...run }: Run) => ({
+  ...{ id, scheduledAt, dueAt, state, trigger, readiness, queue, revision: schedule!.revision, attempt },
   ...{ workerId: run.workerId, startedAt: run.startedAt, finishedAt: run.finishedAt },
 })
 

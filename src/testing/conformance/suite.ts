@@ -13,12 +13,13 @@ import { claimsSettleGroup } from './claims-settle.ts'
 import { documentsGroup } from './documents.ts'
 import { failoversGroup } from './failovers.ts'
 import { feedGroup } from './feed.ts'
+import { groupMoveTests } from './group-moves.ts'
+import { groupRaceTests } from './group-races.ts'
+import { groupTests } from './groups.ts'
 import { declareGroup, type Group, type StoreHarness } from './harness.ts'
 import { historyGroup } from './history.ts'
 import { hostileTextGroup } from './hostile-text.ts'
 import { illegalRunsGroup } from './illegal-runs.ts'
-import { laneMovesGroup } from './lane-moves.ts'
-import { lanesGroup } from './lanes.ts'
 import { latestGroup } from './latest.ts'
 import { locksGroup } from './locks.ts'
 import { logsGroup } from './logs.ts'
@@ -30,7 +31,6 @@ import { queueLimitsGroup } from './queue-limits.ts'
 import { queuesGroup } from './queues.ts'
 import { quotasGroup } from './quotas.ts'
 import { racesOfHandOversGroup } from './races-of-hand-overs.ts'
-import { racesOfLanesGroup } from './races-of-lanes.ts'
 import { racesOfPlansGroup } from './races-of-plans.ts'
 import { racesOfRunsGroup } from './races-of-runs.ts'
 import { retractionsGroup } from './retractions.ts'
@@ -66,7 +66,7 @@ const GROUPS: Readonly<Record<string, readonly Group[]>> = {
   planning: [planningGroup, planningRecordGroup, nonRunsGroup],
   runs: [runsGroup, runsOperatedGroup, runsRemovedGroup, illegalRunsGroup],
   claims: [claimsGroup, claimsBegunGroup, claimsRenewGroup, claimsHandOverGroup, claimsSettleGroup, transitionsGroup],
-  lanes: [lanesGroup, laneMovesGroup],
+  groups: [groupTests, groupMoveTests],
   queues: [queuesGroup, queueLimitsGroup],
   backfills: [backfillsGroup],
   apps: [appsGroup],
@@ -84,7 +84,7 @@ const GROUPS: Readonly<Record<string, readonly Group[]>> = {
   upkeep: [upkeepGroup],
   wake: [wakeGroup],
   transactions: [transactionsGroup],
-  races: [racesOfPlansGroup, racesOfRunsGroup, racesOfHandOversGroup, racesOfLanesGroup],
+  races: [racesOfPlansGroup, racesOfRunsGroup, racesOfHandOversGroup, groupRaceTests],
 }
 
 /** Declares, as vitest tests, everything the engine relies on; each test gets a fresh store from the harness. */

@@ -17,7 +17,7 @@ const FINAL: Record<Extract<Standing, 'succeeded' | 'failed' | 'cancelled'>, Ver
   cancelled: CANCELLED,
 }
 
-/** A run that stands in this state, with the last grant it had, if any. */
+/** A run that stands in this state, with the last claim it had, if any. */
 async function standing(store: Store, state: Standing): Promise<Run> {
   if (state === 'pending') {
     const [made] = await store.runs.enqueue([newRun({ queue: 'pending', due: { delayMs: 0 } })])
@@ -30,7 +30,7 @@ async function standing(store: Store, state: Standing): Promise<Run> {
 
 /** Everything anybody could ask of the store to bring a run into this state. */
 const WAYS: Record<Standing, readonly ((store: Store, run: Run) => Promise<unknown>)[]> = {
-  pending: [(store, run) => store.runs.redrive([run.id], 'ana'), (store, run) => settled(store, run, againIn(0))],
+  pending: [(store, run) => store.runs.retry([run.id], 'ana'), (store, run) => settled(store, run, againIn(0))],
   running: [(store, run) => claimed(store, { wanted: [{ queue: run.queue, limit: 10 }] })],
   succeeded: [(store, run) => settled(store, run, SUCCEEDED)],
   failed: [(store, run) => settled(store, run, FAILED)],
@@ -49,7 +49,7 @@ export const transitionsGroup: Group = (promise) => {
         },
         async ({ store }) => {
           const run = await standing(store, from)
-          // A worker that never was granted the run tries with the fence the row has.
+          // A worker that never was claimed the run tries with the fence the row has.
           const asker = { ...run, workerId: run.workerId ?? 'w1' }
           for (const way of WAYS[to]) {
             await way(store, asker)

@@ -148,7 +148,7 @@ export const upkeepGroup: Group = (promise) => {
   )
 
   promise(
-    'forgets an idempotency key after its retention, and then takes it anew',
+    'forgets an idempotency key after its retention, and then takes it again',
     { kills: 'idempotency keys are never forgotten' },
     async ({ store, advance }) => {
       const first = await enqueued(store, { idempotencyKey: 'order-1' })
@@ -167,9 +167,9 @@ export const upkeepGroup: Group = (promise) => {
     { kills: 'dead workers stay on the list' },
     async ({ store, advance }) => {
       const info = { host: 'h', pid: 1, roles: ['worker'], queues: {}, tzdata: '2026f', busy: 0 } as const
-      await store.workers.beat({ id: 'gone', ...info })
+      await store.workers.reportPresence({ id: 'gone', ...info })
       await advance(HOUR)
-      await store.workers.beat({ id: 'here', ...info })
+      await store.workers.reportPresence({ id: 'here', ...info })
       await tidied(store, { workersMs: HOUR / 2 })
       expect(await store.workers.list()).toMatchObject([{ id: 'here' }])
     },

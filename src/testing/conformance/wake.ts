@@ -2,8 +2,8 @@
 import { expect } from 'vitest'
 import type { Store } from '../../store/contract/store.ts'
 import type { Hint } from '../../store/contract/wake.ts'
+import { granted, move, plannedInGroup } from './group-samples.ts'
 import type { Group } from './harness.ts'
-import { granted, move, plannedInLane } from './lane-samples.ts'
 import { MINUTE, newRun, putNew, running, SUCCEEDED, settled } from './samples.ts'
 
 interface Ear {
@@ -63,7 +63,7 @@ export const wakeGroup: Group = (promise) => {
       const asked = ear.hears('cancels')
       await store.runs.cancel(run.id, 'ana')
       await asked
-      const { ids } = await plannedInLane(store, 2, { overlap: 'cancel_previous' })
+      const { ids } = await plannedInGroup(store, 2, { overlap: 'cancel_previous' })
       await advance(2 * MINUTE)
       await granted(store, ids[0]!)
       const overtaken = ear.hears('cancels')
@@ -74,15 +74,15 @@ export const wakeGroup: Group = (promise) => {
   )
 
   promise(
-    'announces a run that is let into its lane',
+    'announces a run that is let into its concurrency group',
     { kills: 'a run that is let in wakes nobody' },
     async ({ store, advance }) => {
-      const { ids } = await plannedInLane(store, 2)
+      const { ids } = await plannedInGroup(store, 2)
       await advance(2 * MINUTE)
       await settled(store, await granted(store, ids[0]!), SUCCEEDED)
       const ear = await listening(store)
       const hint = ear.hears('runs')
-      await move(store, { kind: 'open', id: ids[1]! })
+      await move(store, { kind: 'ready', id: ids[1]! })
       await hint
       await ear.stop()
     },

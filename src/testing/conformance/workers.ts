@@ -18,7 +18,7 @@ const worker = (id: string, change: Partial<WorkerInfo> = {}): WorkerInfo => ({
 export const workersGroup: Group = (promise) => {
   promise('lists a worker as it described itself', { kills: 'a worker is kept in part' }, async ({ store }) => {
     const now = await store.now()
-    await store.workers.beat(worker('w1'))
+    await store.workers.reportPresence(worker('w1'))
     const [row, ...more] = await store.workers.list()
     expect(row).toEqual({ ...worker('w1'), startedAt: row!.startedAt, seenAt: row!.startedAt, draining: false })
     expect(row!.startedAt).toBeGreaterThanOrEqual(now)
@@ -29,10 +29,10 @@ export const workersGroup: Group = (promise) => {
     'keeps when it started, and renews the rest with each beat',
     { kills: 'a beat forgets when it started' },
     async ({ store, advance }) => {
-      await store.workers.beat(worker('w1'))
+      await store.workers.reportPresence(worker('w1'))
       const [first] = await store.workers.list()
       await advance(HOUR)
-      await store.workers.beat(worker('w1', { busy: 0, queues: {}, roles: ['worker'] }))
+      await store.workers.reportPresence(worker('w1', { busy: 0, queues: {}, roles: ['worker'] }))
       const [row, ...more] = await store.workers.list()
       expect(row).toMatchObject({ startedAt: first!.startedAt, busy: 0, queues: {}, roles: ['worker'] })
       expect(row!.seenAt).toBeGreaterThanOrEqual(first!.seenAt + HOUR)
@@ -41,7 +41,7 @@ export const workersGroup: Group = (promise) => {
   )
 
   promise('drops a worker that leaves, and no other', { kills: 'leaving empties the list' }, async ({ store }) => {
-    for (const id of ['w1', 'w2', 'w3']) await store.workers.beat(worker(id))
+    for (const id of ['w1', 'w2', 'w3']) await store.workers.reportPresence(worker(id))
     await store.workers.leave('w2')
     await store.workers.leave('w2')
     expect((await store.workers.list()).map(({ id }) => id).sort()).toEqual(['w1', 'w3'])
@@ -51,11 +51,12 @@ export const workersGroup: Group = (promise) => {
     'tells a worker to drain with every beat from then on, and no other',
     { kills: 'a beat forgets that the worker drains' },
     async ({ store }) => {
-      expect(await store.workers.beat(worker('w1'))).toEqual({ draining: false })
-      await store.workers.beat(worker('w2'))
+      expect(await store.workers.reportPresence(worker('w1'))).toEqual({ draining: false })
+      await store.workers.reportPresence(worker('w2'))
       for (let i = 0; i < 2; i += 1) expect(await store.workers.drain('w1')).toBe(true)
-      for (let i = 0; i < 2; i += 1) expect(await store.workers.beat(worker('w1'))).toEqual({ draining: true })
-      expect(await store.workers.beat(worker('w2'))).toEqual({ draining: false })
+      for (let i = 0; i < 2; i += 1)
+        expect(await store.workers.reportPresence(worker('w1'))).toEqual({ draining: true })
+      expect(await store.workers.reportPresence(worker('w2'))).toEqual({ draining: false })
       const drained = (await store.workers.list()).map(({ id, draining }) => [id, draining])
       expect(drained.sort()).toEqual([
         ['w1', true],
@@ -70,10 +71,10 @@ export const workersGroup: Group = (promise) => {
     async ({ store }) => {
       expect(await store.workers.drain('w1')).toBe(false)
       expect(await store.workers.list()).toEqual([])
-      await store.workers.beat(worker('w1'))
+      await store.workers.reportPresence(worker('w1'))
       await store.workers.drain('w1')
       await store.workers.leave('w1')
-      expect(await store.workers.beat(worker('w1'))).toEqual({ draining: false })
+      expect(await store.workers.reportPresence(worker('w1'))).toEqual({ draining: false })
     },
   )
 }

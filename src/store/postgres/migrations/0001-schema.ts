@@ -87,7 +87,7 @@ create table {schema}.cursors (
   watermark_at timestamptz(3) not null,
   planned_at timestamptz(3) not null,
   revision integer not null,
-  made integer not null default 0
+  run_count integer not null default 0
 ) with (
   fillfactor = 80, vacuum_truncate = off,
   autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0
@@ -213,46 +213,46 @@ create table {schema}.runs (
   progress jsonb,
   error jsonb,
   -- What one run at a time may be open in: a schedule, or a concurrency key.
-  lane text collate "C",
+  concurrency_group text collate "C",
   overlap text not null default 'allow',
-  gate text not null default 'open',
-  kept boolean not null default false,
+  readiness text not null default 'ready',
+  index_excluded boolean not null default false,
   -- Whether it takes part in turns between workspaces; only queues that several of them use have any.
-  turn boolean not null default true,
+  in_fair_share boolean not null default true,
   -- A fence may repeat after a failover to a replica that had not received the last claims; a random id tells the claims apart.
   claim_id uuid,
   -- Few and short, because each write of a run pays for them. A run that was handed over has a worker without a name.
   constraint runs_state check (case state
-    when 'pending' then worker_id is null and lease_until is null and not kept
-    when 'running' then worker_id is not null and lease_until is not null and started_at is not null and gate = 'open'
+    when 'pending' then worker_id is null and lease_until is null and not index_excluded
+    when 'running' then worker_id is not null and lease_until is not null and started_at is not null and readiness = 'ready'
     else false
   end),
   constraint runs_counts check (attempt >= 0 and fence >= attempt),
   constraint runs_planned check (scheduled_at is null or schedule_id is not null),
-  constraint runs_in_lane check (case when lane is null
-    then gate = 'open' and overlap = 'allow'
-    else gate in ('open', 'closed', 'waiting') and overlap in ('skip', 'queue', 'queue_one', 'cancel_previous', 'allow')
+  constraint runs_in_group check (case when concurrency_group is null
+    then readiness = 'ready' and overlap = 'allow'
+    else readiness in ('ready', 'undecided', 'blocked') and overlap in ('skip', 'queue', 'queue_one', 'cancel_previous', 'allow')
   end)
 ) with (
   fillfactor = 45, vacuum_truncate = off,
   autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
   autovacuum_vacuum_insert_scale_factor = 0.2, autovacuum_analyze_scale_factor = 0.2
 );
-create index runs_pending on {schema}.runs (queue, priority, due_at) where gate = 'open' and not kept;
-create index runs_turn on {schema}.runs (queue, workspace, priority, due_at) where gate = 'open' and not kept and turn;
-create index runs_kept on {schema}.runs (queue, workspace) where kept;
+create index runs_pending on {schema}.runs (queue, priority, due_at) where readiness = 'ready' and not index_excluded;
+create index runs_fair on {schema}.runs (queue, workspace, priority, due_at) where readiness = 'ready' and not index_excluded and in_fair_share;
+create index runs_index_excluded on {schema}.runs (queue, workspace) where index_excluded;
 create unique index runs_occurrence on {schema}.runs (schedule_id, scheduled_at) where scheduled_at is not null and trigger <> 'backfill';
 create index runs_backfill on {schema}.runs (schedule_id, scheduled_at) where trigger = 'backfill';
-create unique index runs_lane on {schema}.runs (lane) where lane is not null and gate = 'open';
-create index runs_gated on {schema}.runs (lane, (coalesce(scheduled_at, due_at)), id) where gate <> 'open';
-create index runs_closed on {schema}.runs (due_at) where gate = 'closed';
+create unique index runs_group on {schema}.runs (concurrency_group) where concurrency_group is not null and readiness = 'ready';
+create index runs_blocked on {schema}.runs (concurrency_group, (coalesce(scheduled_at, due_at)), id) where readiness <> 'ready';
+create index runs_undecided on {schema}.runs (due_at) where readiness = 'undecided';
 -- For quotas, as above; no statement changes the workspace or the queue of a run.
 create index runs_workspace on {schema}.runs (workspace, queue) where queue || '' >= '';
 
 -- When to look at which runs: one row for each claim. Of a claim whose worker died, the runs beyond \`begun\` were never started:
 -- they are claimable again at once, and their attempt does not count.
 create table {schema}.leases (
-  look_at timestamptz(3) not null,
+  check_at timestamptz(3) not null,
   ids uuid[] not null,
   claim_id uuid,
   begun int not null default 0
@@ -262,7 +262,7 @@ create table {schema}.leases (
 );
 -- Read with nearly every row, and random, so that packing them would be in vain.
 alter table {schema}.leases alter column ids set storage external;
-create index leases_look on {schema}.leases (look_at);
+create index leases_check on {schema}.leases (check_at);
 create unique index leases_claim on {schema}.leases (claim_id);
 
 create table {schema}.idempotency (
@@ -317,7 +317,7 @@ create table {schema}.history (
   error jsonb,
   finished_at timestamptz(3) not null,
   result jsonb not null,
-  lane text collate "C",
+  concurrency_group text collate "C",
   overlap text not null default 'allow'
 ) partition by range (finished_at);
 create index history_id on {schema}.history (id);

@@ -51,7 +51,7 @@ create table everytick_cursors (
   next_at integer,
   watermark_at integer not null,
   revision integer not null,
-  made integer not null default 0
+  run_count integer not null default 0
 ) strict, without rowid;
 create index everytick_cursors_due on everytick_cursors (next_at) where next_at is not null;
 create index everytick_cursors_ended on everytick_cursors (watermark_at, schedule_id) where next_at is null;
@@ -158,34 +158,34 @@ create table everytick_runs (
   progress text,
   error text,
   -- What one run at a time may be open in: a schedule, or a concurrency key.
-  lane text,
+  concurrency_group text,
   overlap text not null default 'allow',
-  gate text not null default 'open',
+  readiness text not null default 'ready',
   -- A fence may repeat in a file that was restored from a copy; a random id tells the claims apart.
   claim_id text,
   -- Few and short, because each write of a run pays for them. A run that was handed over has a worker without a name.
   constraint everytick_runs_state check (case state
     when 'pending' then worker_id is null and lease_until is null
-    when 'running' then worker_id is not null and lease_until is not null and started_at is not null and gate = 'open'
+    when 'running' then worker_id is not null and lease_until is not null and started_at is not null and readiness = 'ready'
     else false
   end),
   constraint everytick_runs_counts check (attempt >= 0 and fence >= attempt),
   constraint everytick_runs_planned check (scheduled_at is null or schedule_id is not null),
-  constraint everytick_runs_in_lane check (case when lane is null
-    then gate = 'open' and overlap = 'allow'
-    else gate in ('open', 'closed', 'waiting') and overlap in ('skip', 'queue', 'queue_one', 'cancel_previous', 'allow')
+  constraint everytick_runs_in_group check (case when concurrency_group is null
+    then readiness = 'ready' and overlap = 'allow'
+    else readiness in ('ready', 'undecided', 'blocked') and overlap in ('skip', 'queue', 'queue_one', 'cancel_previous', 'allow')
   end)
 ) strict;
-create index everytick_runs_pending on everytick_runs (queue, priority, due_at) where state = 'pending' and gate = 'open';
-create index everytick_runs_turn on everytick_runs (queue, workspace, priority, due_at) where state = 'pending' and gate = 'open';
+create index everytick_runs_pending on everytick_runs (queue, priority, due_at) where state = 'pending' and readiness = 'ready';
+create index everytick_runs_fair on everytick_runs (queue, workspace, priority, due_at) where state = 'pending' and readiness = 'ready';
 -- With what is counted for limits, so that counting reads no row.
 create index everytick_runs_lease on everytick_runs (lease_until, queue, workspace) where state = 'running';
 create unique index everytick_runs_occurrence on everytick_runs (schedule_id, scheduled_at)
   where scheduled_at is not null and trigger <> 'backfill';
 create index everytick_runs_backfill on everytick_runs (schedule_id, scheduled_at) where trigger = 'backfill';
-create unique index everytick_runs_lane on everytick_runs (lane) where lane is not null and gate = 'open';
-create index everytick_runs_gated on everytick_runs (lane, coalesce(scheduled_at, due_at), id) where gate <> 'open';
-create index everytick_runs_closed on everytick_runs (lane, due_at) where gate = 'closed';
+create unique index everytick_runs_group on everytick_runs (concurrency_group) where concurrency_group is not null and readiness = 'ready';
+create index everytick_runs_blocked on everytick_runs (concurrency_group, coalesce(scheduled_at, due_at), id) where readiness <> 'ready';
+create index everytick_runs_undecided on everytick_runs (concurrency_group, due_at) where readiness = 'undecided';
 -- For quotas, as above.
 create index everytick_runs_workspace on everytick_runs (workspace, queue) where queue || '' >= '';
 
@@ -245,7 +245,7 @@ create table everytick_history (
   progress text,
   error text,
   result text,
-  lane text,
+  concurrency_group text,
   overlap text not null default 'allow'
 ) strict;
 create index everytick_history_finished on everytick_history (finished_at);

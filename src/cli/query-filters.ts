@@ -1,0 +1,67 @@
+/** Reads words such as `tag:mail workspace:t_42 report` into what REST asks for; what they find is the backend's matter. */
+import { UsageError } from './usage-error.ts'
+
+export type Words = Readonly<Record<string, string>>
+
+const WORD = /^([a-z]+)[:=](.*)$/su
+
+interface Known {
+  readonly names: readonly string[]
+  /** Whether words without a name are looked for in the text. */
+  readonly text: boolean
+}
+
+export const SCHEDULE_FILTERS: Known = {
+  names: ['workspace', 'job', 'tag', 'source', 'paused', 'health', 'text'],
+  text: true,
+}
+export const RUN_FILTERS: Known = { names: ['workspace', 'schedule', 'job', 'queue', 'status'], text: false }
+
+/** Each name at most once; several words without one are looked for as they stand. */
+export function readFilters(words: readonly string[], { names, text }: Known): Words {
+  const found: Record<string, string> = {}
+  const put = (name: string, value: string): void => {
+    if (found[name] !== undefined) throw new UsageError(`${name} is said twice`, { hint: `say it once` })
+    found[name] = value
+  }
+  const free: string[] = []
+  for (const word of words) {
+    const [, name, value] = WORD.exec(word) ?? []
+    if (name === undefined && text) free.push(word)
+    else if (name === undefined || !names.includes(name)) throw unknown(word, names)
+    else if (value === '') throw new UsageError(`${word} says nothing`, { hint: `such as ${name}:something` })
+    else put(name, value!)
+  }
+  if (free.length > 0) put('text', free.join(' '))
+  return found
+}
+
+const unknown = (word: string, names: readonly string[]): UsageError =>
+  new UsageError(`${JSON.stringify(word)} is nothing that can be looked for`, {
+    hint: `write ${names.map((name) => `${name}:…`).join(', ')}`,
+  })
+
+/** For `GET /schedules`. */
+export function scheduleQuery({ text, paused, ...words }: Words): Record<string, string | boolean> {
+  return {
+    ...words,
+    ...(text === undefined ? {} : { q: text }),
+    ...(paused === undefined ? {} : { enabled: !readBoolean(paused, 'paused') }),
+  }
+}
+
+/** For `POST /operations`; `all` is the word for everything. */
+export function scheduleFilter(words: readonly string[]): Record<string, string | boolean> {
+  if (isAll(words)) return { all: true }
+  const { paused, health, ...rest } = readFilters(words, SCHEDULE_FILTERS)
+  if (health !== undefined)
+    throw new UsageError('--where cannot look for health', { hint: 'name a tag, a job or a workspace' })
+  return { ...rest, ...(paused === undefined ? {} : { paused: readBoolean(paused, 'paused') }) }
+}
+
+export const isAll = (words: readonly string[]): boolean => words.length === 1 && words[0] === 'all'
+
+function readBoolean(text: string, name: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw new UsageError(`${name} is true or false, not ${text}`)
+}

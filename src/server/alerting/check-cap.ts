@@ -1,0 +1,26 @@
+/** Refuses a channel or a rule beyond what its owner may have; how much that is stands in `caps.ts`. */
+import { kindOfDefault } from '../../observe/alert-rule.ts'
+import type { DocumentStore } from '../../store/contract/documents.ts'
+import { Refusal } from '../problem.ts'
+import { type Caps, capOf } from './caps.ts'
+import { storedRules } from './rules.ts'
+import { channelsOf } from './stored-channels.ts'
+
+const COUNT: { readonly [Name in 'channels' | 'rules']: (of: DocumentStore, owner: string) => Promise<number> } = {
+  channels: async (documents, owner) => (await channelsOf(documents, owner)).length,
+  rules: async (documents, owner) =>
+    (await storedRules(documents, owner)).filter(({ id }) => kindOfDefault(id) === undefined).length,
+}
+
+export async function checkCap(
+  documents: DocumentStore,
+  quota: keyof typeof COUNT & keyof Caps,
+  owner: string,
+): Promise<void> {
+  const most = capOf(owner)[quota]
+  if ((await COUNT[quota](documents, owner)) < most) return
+  const whose = owner === '' ? 'the fleet' : `workspace "${owner}"`
+  throw new Refusal('QUOTA_REACHED', `${whose} has ${most} ${quota}, which is as many as it may have`, {
+    hint: 'remove one that is not needed',
+  })
+}
