@@ -5,6 +5,8 @@ export interface Scan {
   readonly code: string
   /** The inside of each quoted text, by the position of its opening quote. */
   readonly texts: ReadonlyMap<number, string>
+  /** The written parts of templates, by the position where each begins. */
+  readonly templates: ReadonlyMap<number, string>
 }
 
 const WORDS_BEFORE_A_PATTERN = /(?:^|[^\w$.])(?:return|typeof|case|in|of|do|else|void|delete|throw|new|yield|await)$/
@@ -47,6 +49,7 @@ function endOfTemplatePart(source: string, from: number): number {
 
 export function scan(source: string): Scan {
   const texts = new Map<number, string>()
+  const templates = new Map<number, string>()
   const holes: number[] = [] // for each template we are inside of, how many braces its `${` part has open
   let code = ''
   let at = 0
@@ -59,7 +62,9 @@ export function scan(source: string): Scan {
     at = to
   }
   const template = (): void => {
-    blank(endOfTemplatePart(source, at))
+    const end = endOfTemplatePart(source, at)
+    templates.set(at, source.slice(at, end))
+    blank(end)
     if (source[at] === '`') copy(at + 1)
     else if (at < source.length) {
       holes.push(0)
@@ -95,7 +100,7 @@ export function scan(source: string): Scan {
       else template()
     } else copy(at + 1)
   }
-  return { code, texts }
+  return { code, texts, templates }
 }
 
 /** `indexOf` answers -1 for "nowhere", which here means the end of the source; `atLeast` allows for an added length. */
@@ -107,4 +112,13 @@ function orEnd(source: string, found: number, atLeast = -1): number {
 export function importsOf({ code, texts }: Scan): string[] {
   const before = /(?:\bfrom|(?<![.\w$])import|\brequire\s*\(|(?<![.\w$])import\s*\()\s*(?=["'])|(?<![.\w$])import\s*\(/g
   return Array.from(code.matchAll(before), (match) => texts.get(match.index + match[0].length) ?? '(computed)')
+}
+
+/** Every text and part of a template that has a blank in it, and so may be a sentence, with the line on which it begins. */
+export function proseOf(source: string): [line: number, text: string][] {
+  const { texts, templates } = scan(source)
+  return [...texts, ...templates]
+    .filter(([, text]) => text.includes(' '))
+    .sort(([a], [b]) => a - b)
+    .map(([at, text]) => [source.slice(0, at).split('\n').length, text])
 }
