@@ -9,6 +9,7 @@ import { createKeys } from '../../src/server/keys.ts'
 import { serve } from '../../src/server.ts'
 import { type Ending, root } from '../built-package.ts'
 import { createReadyDatabase } from '../postgres/ready-database.ts'
+import { needsProcess, runInProcess } from './in-process.ts'
 
 export const BACKENDS = ['sqlite', 'postgres', 'server'] as const
 export type BackendName = (typeof BACKENDS)[number]
@@ -62,9 +63,10 @@ interface How {
   readonly terminal?: boolean
 }
 
-/** Not in the way of a server in this process, as a synchronous call would be. */
+/** In a process of its own only where it has to be. */
 function run(args: readonly string[], { folder, input = '', terminal = false }: How): Promise<Ending> {
   const env = { ...around, NO_COLOR: '1', FORCE_COLOR: '0', SHELL: '/bin/sh' }
+  if (!terminal && !needsProcess(args, folder)) return runInProcess(args, { cwd: folder, env, input })
   const quoted = [process.execPath, PROGRAM, ...args].map((arg) => `'${arg.replaceAll("'", `'\\''`)}'`)
   const [command, ...words] = terminal
     ? ['script', '-qec', quoted.join(' '), '/dev/null']

@@ -3,16 +3,12 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { calledCommand } from '../../src/cli/called-command.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CLI_CODES, EXIT_OF } from '../../src/cli/exit.ts'
-import { problemJson, problemOf, problemText, withHelp } from '../../src/cli/problem.ts'
-import { createProgram } from '../../src/cli/program.ts'
-import { screenText } from '../../src/cli/screen-text.ts'
-import { unreadableAnswer } from '../../src/cli/server-answer.ts'
 import { type Ending, ensureBuilt } from '../built-package.ts'
 import { CALLS, everyCommand, INPUTS, type KnownCommand } from './every-command.ts'
 import { BODIES, EVIL, type HostileProxy, hostileProxy, SPOILS } from './hostile-proxy.ts'
+import { runInProcess } from './in-process.ts'
 import { openPlace, type Place } from './places.ts'
 import { PROGRAM } from './running.ts'
 
@@ -98,36 +94,13 @@ function spawned(args: readonly string[]): Promise<Ending> {
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })))
 }
 
-/** In this process, as `main.ts` does it, since a walk of all commands has hundreds of calls. */
+/** In this process, since a walk of all commands has hundreds of calls. */
 async function run(args: readonly string[], terminal = false): Promise<Ending> {
-  let [out, err] = ['', '']
-  const spies = [
-    vi.spyOn(process.stderr, 'write').mockImplementation((text) => Boolean((err += String(text)))),
-    vi.spyOn(process, 'cwd').mockReturnValue(folder),
-  ]
-  const { isTTY } = process.stdout
-  process.stdout.isTTY = terminal
-  // Colours are control characters too, and not the server's.
-  vi.stubEnv('NO_COLOR', '1')
   // What is watched goes on for as long as the server says; a Ctrl-C ends that.
   const enough = setInterval(() => process.emit('SIGINT'), ENOUGH_MS)
-  const all = [...args, ...target()]
-  const program = createProgram((text) => {
-    out += text
-  }, all)
-  try {
-    await program.parseAsync(all, { from: 'user' })
-    return { code: 0, out, err }
-  } catch (error) {
-    const problem = withHelp(problemOf(unreadableAnswer(error)), calledCommand(program, all))
-    err += screenText(args.includes('--json') ? problemJson(problem) : problemText(problem, false))
-    return { code: problem.exit, out, err }
-  } finally {
-    clearInterval(enough)
-    process.stdout.isTTY = isTTY
-    for (const spy of spies) spy.mockRestore()
-    vi.unstubAllEnvs()
-  }
+  // Colours are control characters too, and not the server's.
+  const env = { ...around, NO_COLOR: '1' }
+  return runInProcess([...args, ...target()], { cwd: folder, env, terminal }).finally(() => clearInterval(enough))
 }
 
 const UNSAFE = /[^\P{C}\n\t]|[\p{Zl}\p{Zp}]/u
@@ -216,13 +189,13 @@ describe('against a hostile server', () => {
     'commands end with a code and in bounded memory, when the body is: %s',
     async (kind) => {
       proxy.kind = kind
-      const found: (readonly [string, readonly string[]])[] = []
-      for (const words of LISTS) {
+      const check = async (words: readonly string[]): Promise<readonly [string, readonly string[]]> => {
         const args = words.includes('get') || words.includes('logs') ? [...words, ids.run] : words
         const ending = await run(args)
         const silent = ending.code === 0 ? [`ended with 0: ${ending.out.slice(0, 200)}`] : []
-        found.push([words.join(' '), [...faultsOf(ending, false), ...silent]])
+        return [words.join(' '), [...faultsOf(ending, false), ...silent]]
       }
+      const found = await Promise.all(LISTS.map(check))
       expect(Object.fromEntries(found.filter(([, faults]) => faults.length > 0))).toEqual({})
     },
     LONG_MS,

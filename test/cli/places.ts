@@ -9,6 +9,7 @@ import { createKeys } from '../../src/server/keys.ts'
 import { serve } from '../../src/server.ts'
 import { type Ending, root } from '../built-package.ts'
 import { createReadyDatabase } from '../postgres/ready-database.ts'
+import { needsProcess, runInProcess } from './in-process.ts'
 
 export const PLACES = ['a SQLite file', 'a Postgres database', 'a server'] as const
 export type PlaceName = (typeof PLACES)[number]
@@ -17,7 +18,7 @@ export interface Place extends AsyncDisposable {
   readonly app: Everytick
   /** `--db …`, or `--url … --token …`. */
   readonly where: readonly string[]
-  /** The program in a process of its own, without a terminal. */
+  /** A command pointed here, without a terminal. */
   run(...args: string[]): Promise<Ending>
 }
 
@@ -85,11 +86,12 @@ const PROGRAM = join(root, 'dist', 'cli', 'main.js')
 const { DATABASE_URL: _db, EVERYTICK_URL: _url, EVERYTICK_TOKEN: _token, ...around } = process.env
 const env = { ...around, NO_COLOR: '1', FORCE_COLOR: '0' }
 
-/** Not in the way of a server in this process, as a synchronous one would be. */
+/** In a process of its own only where it has to be. */
 export function runProgram(args: readonly string[]): Promise<Ending> {
   // In a folder where no project is.
-  const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: tmpdir(), env, stdio: ['ignore', 'pipe', 'pipe'] })
-  return endOf(child)
+  const cwd = tmpdir()
+  if (!needsProcess(args, cwd)) return runInProcess(args, { cwd, env })
+  return endOf(spawn(process.execPath, [PROGRAM, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }))
 }
 
 interface Streams {
