@@ -27,6 +27,11 @@ interface World {
   readonly t: TestEverytick
   readonly stage: Stage
   readonly place: Place
+  readonly mute: Mute
+}
+/** While set, verdicts go nowhere, as on a connection that broke. */
+interface Mute {
+  settle: boolean
 }
 
 const die = async ({ t, stage }: World): Promise<void> => {
@@ -62,18 +67,16 @@ const CRASHES: Readonly<Record<string, Crash>> = {
     await world.t.advance('5m')
   },
   'after the work, before its result is written': async (world) => {
-    mute.settle = true
+    world.mute.settle = true
     world.stage.lengthMs = 0
     await world.t.advance('1m')
-    mute.settle = false
+    world.mute.settle = false
     await die(world)
     await world.t.advance('5m')
   },
 }
 
-/** While set, verdicts go nowhere, as on a connection that broke. */
-const mute = { settle: false }
-function muted(store: Store): Store {
+function muted(store: Store, mute: Mute): Store {
   const settle: Store['claims']['settle'] = (list, begun) =>
     mute.settle ? new Promise(() => {}) : store.claims.settle(list, begun)
   return { ...store, claims: { ...store.claims, settle } }
@@ -93,48 +96,64 @@ interface Seen {
   readonly unknown: readonly string[]
 }
 
+interface Played {
+  readonly world: World
+  readonly seen: ReadonlyMap<string, Seen>
+}
+
+async function play(open: (typeof PLACES)['SQLite'], crash: Crash): Promise<Played> {
+  const place = await open(START)
+  const stage = createStage(place.clock)
+  const mute = { settle: false }
+  const schedules = CELLS.map((cell) =>
+    schedule({
+      ...{ key: nameOf(cell), ...KINDS[cell.kind], job: stage.job },
+      ...{ overlap: cell.overlap, catchUp: cell.catchUp },
+    }),
+  )
+  const t = await startedIn(
+    { ...place, store: muted(place.store, mute) },
+    { jobs: [stage.job], schedules, queues: { default: 10_000 } },
+  )
+  const world = { t, stage, place, mute }
+  stage.lengthMs = 2.5 * MINUTE
+  await t.advanceTo(new Date(CRASH_AT))
+  await crash(world)
+  stage.lengthMs = 2.5 * MINUTE
+  await t.advance('6m')
+  // Nothing new comes while the last ones end.
+  for (const cell of CELLS) await t.app.schedules.pause('default', nameOf(cell), { reason: 'the end' })
+  stage.lengthMs = 0
+  await t.advance('30m')
+  const seen = new Map<string, Seen>()
+  for (const cell of CELLS) {
+    const { id } = (await t.app.schedules.get('default', nameOf(cell)))!
+    const span = { afterAt: START - 1, untilAt: place.clock.now() }
+    const runs = await place.store.history.slots(id, span, 1000)
+    const nonRuns = await place.store.history.nonRuns(id)
+    seen.set(nameOf(cell), { runs, nonRuns, unknown: await unknownRuns(place.store, nonRuns) })
+  }
+  return { world, seen }
+}
+
 describe.each(Object.entries(PLACES))('on %s', (_, open) => {
-  describe.each(Object.entries(CRASHES))('with a crash %s', (point, crash) => {
-    let world: World
-    const seen = new Map<string, Seen>()
+  const played = new Map<string, Played>()
 
-    beforeAll(async () => {
-      const place = await open(START)
-      const stage = createStage(place.clock)
-      const schedules = CELLS.map((cell) =>
-        schedule({
-          ...{ key: nameOf(cell), ...KINDS[cell.kind], job: stage.job },
-          ...{ overlap: cell.overlap, catchUp: cell.catchUp },
-        }),
-      )
-      const t = await startedIn(
-        { ...place, store: muted(place.store) },
-        { jobs: [stage.job], schedules, queues: { default: 10_000 } },
-      )
-      world = { t, stage, place }
-      stage.lengthMs = 2.5 * MINUTE
-      await t.advanceTo(new Date(CRASH_AT))
-      await crash(world)
-      stage.lengthMs = 2.5 * MINUTE
-      await t.advance('6m')
-      // Nothing new comes while the last ones end.
-      for (const cell of CELLS) await t.app.schedules.pause('default', nameOf(cell), { reason: 'the end' })
-      stage.lengthMs = 0
-      await t.advance('30m')
-      for (const cell of CELLS) {
-        const { id } = (await t.app.schedules.get('default', nameOf(cell)))!
-        const span = { afterAt: START - 1, untilAt: place.clock.now() }
-        const runs = await place.store.history.slots(id, span, 1000)
-        const nonRuns = await place.store.history.nonRuns(id)
-        seen.set(nameOf(cell), { runs, nonRuns, unknown: await unknownRuns(place.store, nonRuns) })
-      }
-    }, 120_000)
-    afterAll(async () => {
-      await world?.t[Symbol.asyncDispose]()
-      await world?.place.close().catch(() => {})
-    })
+  // All at once, since each waits for its database most of the time.
+  beforeAll(async () => {
+    const one = async ([point, crash]: [string, Crash]) => played.set(point, await play(open, crash))
+    await Promise.all(Object.entries(CRASHES).map(one))
+  }, 300_000)
+  afterAll(async () => {
+    for (const { world } of played.values()) {
+      await world.t[Symbol.asyncDispose]()
+      await world.place.close().catch(() => {})
+    }
+  })
 
+  describe.each(Object.keys(CRASHES))('with a crash %s', (point) => {
     it('every occurrence of every cell is accounted for once', async () => {
+      const { world } = played.get(point)!
       const report = await world.t.app.audit({ from: new Date(START), to: new Date(world.place.clock.now()) })
       expect(report).toMatchObject({
         schedules: CELLS.length,
@@ -146,6 +165,7 @@ describe.each(Object.entries(PLACES))('on %s', (_, open) => {
     })
 
     it.each(CELLS.map((cell) => [nameOf(cell), cell] as const))('%s', (name, { overlap, catchUp, kind }) => {
+      const { world, seen } = played.get(point)!
       const { runs, nonRuns, unknown } = seen.get(name)!
       const works = world.stage.works.filter((work) => work.schedule === name)
       const reasons = new Set(nonRuns.map(({ reason }) => reason))
