@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ensureBuilt, runNode } from '../built-package.ts'
+import { ensureBuilt } from '../built-package.ts'
 import { receiver } from '../server/receiver.ts'
-import { everytick, PROGRAM } from './running.ts'
+import { runProgram } from './places.ts'
+import { everytick } from './running.ts'
 
 beforeAll(ensureBuilt)
 const folders: string[] = []
@@ -18,8 +19,8 @@ async function tested(address: string, args: readonly string[]) {
   const cwd = mkdtempSync(join(tmpdir(), 'everytick-channels-'))
   folders.push(cwd)
   const db = `sqlite:${join(cwd, 'everytick.db')}`
-  runNode(PROGRAM, 'migrate', '--db', db)
-  const made = runNode(PROGRAM, 'keys', 'create', '--db', db, '--name', 'test', '--scope', 'admin', '--json')
+  await runProgram(['migrate', '--db', db])
+  const made = await runProgram(['keys', 'create', '--db', db, '--name', 'test', '--scope', 'admin', '--json'])
   const { token } = JSON.parse(made.out) as { token: string }
   const running = everytick(['serve', '--db', db, '--port', '0', ...args], { cwd })
   await running.heard('Ctrl-C stops.')

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { everytick as createApp, type Everytick } from '../../src/index.ts'
 import { coreOf } from '../../src/scheduler/core.ts'
-import { ensureBuilt, runNode } from '../built-package.ts'
+import { ensureBuilt } from '../built-package.ts'
 import { receiver, SECRET } from '../server/receiver.ts'
-import { everytick, PROGRAM, type Running } from './running.ts'
+import { runProgram } from './places.ts'
+import { everytick, type Running } from './running.ts'
 
 beforeAll(ensureBuilt)
 const folders: string[] = []
@@ -31,8 +32,8 @@ interface Server {
 async function served(args: readonly string[], env: Record<string, string> = {}): Promise<Server> {
   const cwd = newFolder()
   const db = `sqlite:${join(cwd, 'everytick.db')}`
-  expect(runNode(PROGRAM, 'migrate', '--db', db).code).toBe(0)
-  const made = runNode(PROGRAM, 'keys', 'create', '--db', db, '--name', 'test', '--scope', 'admin', '--json')
+  expect((await runProgram(['migrate', '--db', db])).code).toBe(0)
+  const made = await runProgram(['keys', 'create', '--db', db, '--name', 'test', '--scope', 'admin', '--json'])
   const { token } = JSON.parse(made.out) as { token: string }
   const running = everytick(['serve', '--role', 'all', '--db', db, '--port', '0', ...args], { cwd, env })
   await running.heard('Ctrl-C stops.')
