@@ -280,7 +280,7 @@ describe.each(STORES)('everytick migrate on %s', (backend) => {
     expect([dry.code, dry.out]).toEqual([0, expect.stringMatching(/^would apply 1 \w+\n[\s\S]*nothing was written\n$/)])
     expect(existsSync(join(site.folder, 'new.db'))).toBe(false)
     const { applied } = JSON.parse((await migrate('--json')).out)
-    expect(applied.length).toBeGreaterThan(3)
+    expect(applied).toHaveLength(1)
     const [rehearsed, again, sql] = await Promise.all([migrate('--dry-run'), migrate(), migrate('--sql')])
     expect(rehearsed).toMatchObject({ code: 0, out: 'nothing to apply\n' })
     expect(again.out).toMatch(/is up to date\n$/)
