@@ -82,7 +82,7 @@ describe.each(STORES)('on %s', (store) => {
           found.set(what, { wrong, blockMs: Math.min(known?.blockMs ?? Number.POSITIVE_INFINITY, blockMs) })
         }
         // The shortest of more rounds would be no longer.
-        if ([...found.values()].every((each) => each.turnMs <= MOST_MS)) break
+        if ([...found.values()].every((each) => each.blockMs <= MOST_MS)) break
       }
       const wrong = [...found].filter((each) => each[1].wrong !== null)
       expect(wrong.map(([what, each]) => `${what}: ${each.wrong}`)).toEqual([])
