@@ -134,7 +134,7 @@ describe('a diagnosis', () => {
     [
       'a spike',
       { spikes: [{ at: Date.UTC(2026, 0, 1), fires: 812, jitter: '10m', sample: 't_1/digest' }] },
-      ...(['warning', /00:00:00 UTC herd: 812 fires/, /schedules edit t_1\/digest --jitter 10m$/] as const),
+      ...(['warning', /00:00:00 UTC spike: 812 fires/, /schedules edit t_1\/digest --jitter 10m$/] as const),
     ],
     [
       'a schedule that was set aside',

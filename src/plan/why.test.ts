@@ -72,7 +72,7 @@ describe('an occurrence', () => {
       'ran',
       /^It ran: run 0190163d-8694\S+ succeeded at the first attempt, started 41ms after/,
     ],
-    ['that was caught up', { run: run({ trigger: 'catch_up' }) }, 'ran', /^It was made good after an outage/],
+    ['that was caught up', { run: run({ trigger: 'catch_up' }) }, 'ran', /^It was run afterwards after an outage/],
     [
       'that was handed over',
       { run: run({ state: 'running', workerId: null }) },
