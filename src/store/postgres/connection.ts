@@ -208,10 +208,11 @@ set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalive
 do $$ begin perform set_config('client_connection_check_interval', '5s', false); exception when others then null; end $$`
 /**
  * Hot statements are written so that one plan serves all that they are asked; otherwise each connection would plan each of
- * them five times before it trusts that. The plan may be made while a table is empty, where reading all of it looks cheapest,
- * and is kept while the table grows: every hot statement finds its rows by an index.
+ * them five times before it trusts that. The plan may be made while a table is empty, or looks so, where reading all of it or of
+ * an index looks cheapest, and is kept while the table grows: every hot statement finds its rows by an index, in its order.
  */
-export const KEEP_PLANS = `${COMPILE_NOTHING}; set plan_cache_mode = force_generic_plan; set enable_seqscan = off`
+export const KEEP_PLANS = `${COMPILE_NOTHING}; set plan_cache_mode = force_generic_plan;
+set enable_seqscan = off; set enable_bitmapscan = off`
 
 async function alone(hosts: Hosts): Promise<Client> {
   const Client = quickClient(hosts, () => CONNECT_TIMEOUT_MS)
