@@ -286,14 +286,14 @@ from clock cross join coming`
 export const claimStatement = (schema: string, limited: Limited = 'left out'): Statement => ({
   rowMode: 'array',
   ...prepared(`
-with ${claimClock(schema)},${wantedQueues(schema, { ...WANTED, scanStarts: 'text' }, limited)},${claiming(
+with ${claimClock(schema)},${wantedQueues(schema, { ...WANTED, scan_starts: 'text' }, limited)},${claiming(
     schema,
     `
     select found.place from wanted w cross join lateral (
       select due.place from generate_series(9, 0, -1) as level cross join lateral (
         select p.ctid as place from ${schema}.runs p
         where ${MAY_START} and p.queue = w.queue and p.priority = level::smallint
-          and p.due_at >= coalesce(${instantAt('(w.floors::float8[])[level + 1]')}, '-infinity')
+          and p.due_at >= coalesce(${instantAt('(w.scan_starts::float8[])[level + 1]')}, '-infinity')
           and p.due_at <= (select now from clock) and (p.xmax = '0'::xid or not $8::boolean or age(p.xmax) > (select oldest from clock))
         order by p.due_at
         limit w.number

@@ -73,7 +73,7 @@ describe('a look at the schema', () => {
   it('says what an empty database lacks, and changes nothing', async () => {
     const place = { url: database.url, schema: 'another' }
     const { version, missing } = await readSchemaVersion(place)
-    expect([version, missing[0]]).toMatchObject([0, { version: 1, name: 'core' }])
+    expect([version, missing[0]]).toMatchObject([0, { version: 1, name: 'schema' }])
     expect((await readSchemaVersion(place)).version).toBe(0)
     expect((await readSchemaVersion({ url: database.url })).missing).toEqual([])
   })
