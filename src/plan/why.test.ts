@@ -240,7 +240,7 @@ describe('the checklist', () => {
     const checks = checksOf(factsOf({ run: run({ attempt: 2 }), journal }))
     expect(checks.map(({ name, ok }) => `${name} ${ok}`)).toEqual([
       ...['existed true', 'occurrence true', 'revision true', 'definition true', 'pause true', 'planned true'],
-      ...['concurrency group true', 'claimed true', 'attempts true'],
+      ...['group true', 'claimed true', 'attempts true'],
     ])
     expect(checks.at(-1)!.text).toBe(
       '2 of 3, succeeded; retry at 2026-11-14T01:30:00.500Z, ended at 2026-11-14T01:30:00.900Z',

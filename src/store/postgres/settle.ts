@@ -14,7 +14,7 @@ type Numbered<Kind> = Settlement & {
 }
 
 export function createSettle({ connection, wake, vacuum, schema }: Parts): ClaimStore['settle'] {
-  const [finish, again] = [finishStatement(schema), againStatement(schema)]
+  const [finish, retry] = [finishStatement(schema), retryVerdictStatement(schema)]
   const finishUniform = finishUniformStatement(schema)
   const writeBegun = createWriteBegun(connection, schema)
   const settle: ClaimStore['settle'] = async (settlements) => {
@@ -28,10 +28,10 @@ export function createSettle({ connection, wake, vacuum, schema }: Parts): Claim
     const numbered = settlements.map((settlement, n) => ({ ...settlement, n }))
     const finals = inOrder(numbered.filter((one): one is Numbered<'final'> => one.verdict.kind === 'final'))
     const returns = inOrder(numbered.filter((one): one is Numbered<'retry'> => one.verdict.kind === 'retry'))
-    const write = async (ask: Ask): Promise<AgainRow[]> => {
-      const rows: AgainRow[] = []
-      if (finals.length > 0) rows.push(...(await ask<AgainRow>(finish, finalValues(finals))))
-      if (returns.length > 0) rows.push(...(await ask<AgainRow>(again, againValues(returns))))
+    const write = async (ask: Ask): Promise<RetryRow[]> => {
+      const rows: RetryRow[] = []
+      if (finals.length > 0) rows.push(...(await ask<RetryRow>(finish, finalValues(finals))))
+      if (returns.length > 0) rows.push(...(await ask<RetryRow>(retry, retryVerdictValues(returns))))
       return rows
     }
     const both = finals.length > 0 && returns.length > 0
@@ -52,7 +52,7 @@ export function createSettle({ connection, wake, vacuum, schema }: Parts): Claim
   }
 }
 
-interface AgainRow {
+interface RetryRow {
   refused: number | null
   queue?: string | null
 }
@@ -82,7 +82,7 @@ export const finalValues = (list: readonly Numbered<'final'>[]): Value[] => [
   texts(list.map(({ verdict }) => (verdict.state === 'failed' ? toJsonText(verdict.error, { what: 'error' }) : null))),
 ]
 
-export const againValues = (list: readonly Numbered<'retry'>[]): Value[] => [
+export const retryVerdictValues = (list: readonly Numbered<'retry'>[]): Value[] => [
   ...claimRefValues(list),
   plain(list.map(({ verdict }) => verdict.delayMs)),
   plain(list.map(({ verdict }) => verdict.keepsDue === true)),
@@ -143,9 +143,9 @@ finished as (
 ),${refusals(schema, FINAL_VERDICT, 'gone')}
 select n as refused from refused`)
 
-const AGAIN_VERDICT = `jsonb_build_object('kind', 'retry', 'delayMs', g.delay, 'reason', g.reason, 'counts', g.counts, 'error', g.error::jsonb)`
+const RETRY_VERDICT = `jsonb_build_object('kind', 'retry', 'delayMs', g.delay, 'reason', g.reason, 'counts', g.counts, 'error', g.error::jsonb)`
 
-export const againStatement = (schema: string): Statement =>
+export const retryVerdictStatement = (schema: string): Statement =>
   prepared(`
 with clock as materialized (select ${schema}.now_at() as now),
 given as materialized (${rowsOf({ ...CLAIM_REF, delay: 'float8', keeps_due: 'boolean', reason: 'text', counts: 'boolean', error: 'text' })}),
@@ -164,7 +164,7 @@ back as (
 told as (
   insert into ${schema}.journal (at, kind, run_id, schedule_id, data)
   select clock.now, reason, id, schedule_id, data from back cross join clock
-),${refusals(schema, AGAIN_VERDICT, 'back')}
+),${refusals(schema, RETRY_VERDICT, 'back')}
 select n as refused, null as queue from refused
 union all
 select null, queue from back group by queue`)

@@ -26,7 +26,7 @@ beforeEach(async () => {
     `with recursive n(n) as (select 1 union all select n + 1 from n where n < ?)
      insert into everytick_runs (id, workspace, job, queue, state, trigger, priority, due_at, created_at, payload, policy, concurrency_group,
        overlap, readiness)
-     select n || readiness, 'w', 'j', 'q', 'pending', 'enqueue', 5, ?, 0, 'null', '{}', printf('concurrency_group%05d', n), 'queue', readiness
+     select n || readiness, 'w', 'j', 'q', 'pending', 'enqueue', 5, ?, 0, 'null', '{}', printf('group%05d', n), 'queue', readiness
      from n cross join (select 'ready' as readiness union all select 'undecided')`,
     ...[GROUPS, NOW + 1e6],
   )
@@ -38,9 +38,9 @@ const free = (group: string): number =>
   connection.run(`delete from everytick_runs where readiness = 'ready' and concurrency_group = ?`, group) +
   connection.run('update everytick_runs set due_at = ? where concurrency_group = ?', NOW, group)
 
-it('finds the concurrency_groups that need a decision among very many, wherever they stand', async () => {
+it('finds the groups that need a decision among very many, wherever they stand', async () => {
   expect(await groups.look({ limit: 10 })).toEqual({ now: NOW, groups: [], empty: false })
-  const freed = ['lane00001', 'lane01000', 'lane01001', 'lane02000', 'lane02500']
+  const freed = ['group00001', 'group01000', 'group01001', 'group02000', 'group02500']
   for (const group of freed) free(group)
   expect((await groups.look({ limit: 10 })).groups.map(({ group }) => group)).toEqual(freed)
   expect((await groups.look({ limit: 3 })).groups.map(({ group }) => group)).toEqual(freed.slice(0, 3))

@@ -122,18 +122,18 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
     }
     for (const text of [READY, NEXT_QUEUES, WORKSPACE]) expect(scans(text)).toEqual([])
     expect(planOf(READY).join()).toContain('everytick_runs_pending (queue=? AND priority=? AND due_at<?)')
-    const gated = /^SCAN everytick_runs USING INDEX everytick_runs_(?:gated|closed)$/
-    expect(scans(PENDING_QUEUES).filter((line) => !gated.test(line))).toEqual([])
+    const notReady = /^SCAN everytick_runs USING INDEX everytick_runs_(?:blocked|undecided)$/
+    expect(scans(PENDING_QUEUES).filter((line) => !notReady.test(line))).toEqual([])
   })
 
   it('look into concurrency_groups by their indexes, and read those behind the readiness in line', () => {
     for (const text of [TAKEN, GROUP_SCAN, GROUP_SCAN_OF, OPEN_RUN, RUNS_IN_LINE]) expect(scans(text)).toEqual([])
-    expect(planOf(GROUP_SCAN).join()).toMatch(/SEARCH r USING .*INDEX everytick_runs_blocked \(lane>\?\)/)
+    expect(planOf(GROUP_SCAN).join()).toMatch(/SEARCH r USING .*INDEX everytick_runs_blocked \(concurrency_group>\?\)/)
     expect(planOf(GROUP_SCAN).join()).toMatch(
-      /SEARCH r USING .*INDEX everytick_runs_undecided \(lane=\? AND due_at<\?\)/,
+      /SEARCH r USING .*INDEX everytick_runs_undecided \(concurrency_group=\? AND due_at<\?\)/,
     )
-    expect(planOf(ANYBODY).join()).toMatch(/SCAN everytick_runs USING .*INDEX everytick_runs_(?:gated|closed)/)
-    expect(planOf(OPEN_RUN).join()).toMatch(/INDEX everytick_runs_group \(lane=\?\)/)
+    expect(planOf(ANYBODY).join()).toMatch(/SCAN everytick_runs USING .*INDEX everytick_runs_(?:blocked|undecided)/)
+    expect(planOf(OPEN_RUN).join()).toMatch(/INDEX everytick_runs_group \(concurrency_group=\?\)/)
     for (const text of [GROUP_SCAN, RUNS_IN_LINE]) expect(planOf(text).join()).not.toContain('TEMP B-TREE')
   })
 

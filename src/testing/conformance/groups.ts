@@ -186,7 +186,7 @@ export const groupTests: Group = (promise) => {
       await store.runs.enqueue([newRun(), made[2]!])
       const ids = made.map(({ id }) => id)
       const readiness = await readinessOf(store, ids)
-      expect(readiness.toSorted()).toEqual(['ready', 'blocked', 'blocked'])
+      expect(readiness.toSorted()).toEqual(['blocked', 'blocked', 'ready'])
       expect(readiness[2]).toBe('blocked')
       expect(await claimed(store)).toHaveLength(2)
       expect(await store.history.run(await enqueued(store, { group: 'default\nother' }))).toMatchObject({

@@ -19,8 +19,8 @@ const ILLEGAL: Readonly<Record<'pending' | 'running' | 'ended', readonly string[
     'scheduled_at = due_at',
     `overlap = 'sometimes'`,
     `overlap = 'queue'`,
-    `gate = 'ajar'`,
-    `gate = 'waiting'`,
+    `readiness = 'ajar'`,
+    `readiness = 'blocked'`,
   ],
   running: [
     `state = 'pending'`,
@@ -30,8 +30,8 @@ const ILLEGAL: Readonly<Record<'pending' | 'running' | 'ended', readonly string[
     'worker_id = null',
     'lease_until = null',
     'started_at = null',
-    `concurrency group = 'l', overlap = 'queue', gate = 'waiting'`,
-    `concurrency group = 'l', overlap = 'queue', gate = 'closed'`,
+    `concurrency_group = 'l', overlap = 'queue', readiness = 'blocked'`,
+    `concurrency_group = 'l', overlap = 'queue', readiness = 'undecided'`,
   ],
   ended: [`state = 'pending'`, `state = 'running'`, `state = 'skipped'`, `state = 'missed'`, `state = ''`],
 }
@@ -41,7 +41,7 @@ const LEGAL: typeof ILLEGAL = {
   pending: [
     'priority = 9',
     'attempt = 1, fence = 1',
-    `overlap = 'queue', concurrency group = 'l', gate = 'waiting'`,
+    `overlap = 'queue', concurrency_group = 'l', readiness = 'blocked'`,
     `schedule_id = id, scheduled_at = due_at`,
   ],
   running: ['fence = fence + 1', `worker_id = ''`, 'lease_until = due_at', `concurrency group = 'k', overlap = 'skip'`],

@@ -56,7 +56,7 @@ export const MUTATIONS = [
   {
     kills: 'a run that goes back loses its place',
     file: `${folder}/settle.ts`,
-    in: 'againStatement',
+    in: 'retryVerdictStatement',
     find: 'not ',
     replace: '',
   },
@@ -203,7 +203,7 @@ export const MUTATIONS = [
   {
     kills: 'a release costs an attempt',
     file: `${folder}/settle.ts`,
-    in: 'againStatement',
+    in: 'retryVerdictStatement',
     find: '- case when g.counts then 0 else 1 end',
     replace: '- 0',
   },
@@ -869,7 +869,7 @@ export const MUTATIONS = [
   {
     kills: 'a run to be cancelled keeps its concurrency group while it waits',
     file: `${folder}/settle.ts`,
-    in: 'againStatement',
+    in: 'retryVerdictStatement',
     find: 'case when r.cancel_requested then 0 else g.delay end',
     replace: 'g.delay',
   },
