@@ -193,7 +193,7 @@ describe('installed in an empty folder, without install scripts', () => {
     const empty = dev('empty')
     const typed = dev('typed')
     await Promise.all([empty.heard(/✓ hello .* next/), typed.heard(/· tick +typed/)])
-    const url = /dashboard {2}(http:\S+)/.exec(empty.shown())![1]
+    const url = /overview {3}(http:\S+)/.exec(empty.shown())![1]
     expect((await fetch(`${url}/api/v1/overview`)).status).toBe(200)
     for (const { interrupt } of [empty, typed]) interrupt()
     expect([await empty.ended, await typed.ended]).toEqual([0, 0])

@@ -19,7 +19,7 @@ function project(files: Readonly<Record<string, string>> = {}): string {
   return folder
 }
 
-const urlOf = ({ shown }: Running): string => /dashboard {2}(http:\/\/localhost:\d+)/.exec(shown())![1]!
+const urlOf = ({ shown }: Running): string => /overview {3}(http:\/\/localhost:\d+)/.exec(shown())![1]!
 
 const jobs = (word: string): string => `
   import { defineJob, schedule, type Job } from 'everytick'

@@ -167,7 +167,7 @@ describe('everytick dev', () => {
     await using hook = await receiver()
     const dev = everytick(['dev', '--port', '0', '--allow-private'], { cwd: newFolder() })
     await dev.heard('Ctrl-C stops.')
-    const ask = asking(/dashboard {2}(http:\/\/localhost:\d+)/.exec(dev.shown())![1]!)
+    const ask = asking(/overview {3}(http:\/\/localhost:\d+)/.exec(dev.shown())![1]!)
     const schedule = { key: 'call', every: '1s', job: 'http', payload: { url: hook.url } }
     await expect.poll(async () => (await ask('/schedules', schedule)).status, { timeout: 20_000 }).toBe(201)
     expect(await hook.next()).toMatchObject({ method: 'POST' })

@@ -33,7 +33,7 @@ export function headText(head: Head, { colours: { bold, dim, yellow } }: View): 
   const lines = [
     `${bold(`everytick ${head.version}`)}  ${printable(file ?? 'no config')} → ${printable(store)} ${dim(`(${opened})`)}`,
     `${pair('jobs', from)}schedules  ${schedulesText(head)}`,
-    `${pair('dashboard', url)}api  /api/v1   docs  /api/docs`,
+    `${pair('overview', url)}api  /api/v1   docs  /api/docs`,
     head.keys ? `keys       ${KEYS}` : dim('Ctrl-C stops.'),
   ]
   if (demo)
