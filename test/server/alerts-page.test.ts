@@ -12,7 +12,7 @@ const settingsOf = (kind: RuleKind): string => {
 }
 
 it('the page about alerts lists every kind of rule with what can be set, and no other', () => {
-  const listed = rowsUnder('docs/how-to/alerts.md', ['Kind', 'Complains when', 'Settings'])
+  const listed = rowsUnder('docs/how-to/alerts.md', ['Kind', 'Opens when', 'Settings'])
   const rows = listed.map(([kind, , settings = '']) => [kind, settings.replaceAll('`', '')])
   expect(rows).toEqual((Object.keys(RULE_KINDS) as RuleKind[]).map((kind) => [kind, settingsOf(kind)]))
 })
