@@ -74,11 +74,11 @@ export const SITUATIONS = [
     ],
     lines: [TAKEN_BACK],
     prometheus: ['EverytickProcessDown', 'EverytickQueueWaiting'],
-    note: 'Runs that the worker had begun are taken back when their lease ends, and run again. After 5 m, `queue_age` and `no_success` open too.',
+    note: 'Runs that the worker had begun go back to the queue when their lease ends, and run again. After 5 m, `queue_age` and `no_success` open too.',
   },
   {
     name: 'worker frozen',
-    what: 'The only worker is stopped by SIGSTOP (a machine that hangs), and goes on by SIGCONT when the alerts have opened.',
+    what: 'SIGSTOP freezes the only worker (like a machine that hangs); SIGCONT resumes it when the alerts have opened.',
     when: '1 m after the first run waits',
     opens: [alert('no_worker'), alert('schedule_not_fired')],
     may: [{ kind: 'no_success' }],
@@ -97,7 +97,7 @@ export const SITUATIONS = [
     ],
     lines: [TAKEN_BACK, REFUSED],
     prometheus: ['EverytickProcessDown', 'EverytickQueueWaiting', 'EverytickEventLoopBlocked'],
-    note: 'What the frozen worker had begun was given to others meanwhile: its late result is not accepted.',
+    note: 'Other workers claim its runs meanwhile, and its late results are not accepted.',
   },
   {
     name: 'planner killed',
@@ -118,9 +118,9 @@ export const SITUATIONS = [
     lines: [line('worker', 'warn', /no process plans/), line('serve', 'warn', /occurrences were recorded as missed/)],
     prometheus: ['EverytickProcessDown', 'EverytickFleetUnknown', 'EverytickMissed'],
     note:
-      'No alert can open while it is away: the process that looks is gone. The heartbeat stops, and Prometheus sees `up 0`. ' +
-      '`missed` is true: `catchUp: latest` leaves out all but the newest occurrence. Where another process plans, it takes over within 4 s ' +
-      'and nothing opens. Where none plans but another server watches, `planner_stalled` opens after 30 s and `schedule_not_fired` after 1 m.',
+      'No alert can open while `serve` is away, because it evaluates the rules. The heartbeat stops, and Prometheus sees `up 0`. ' +
+      '`missed` is correct: `catchUp: latest` skips all but the newest occurrence. If another process can plan, it takes over within 4 s ' +
+      'and nothing opens. If no process plans but another server evaluates rules, `planner_stalled` opens after 30 s and `schedule_not_fired` after 1 m.',
   },
   {
     name: 'database away',
@@ -159,7 +159,7 @@ export const SITUATIONS = [
       NO_PLANNER,
     ],
     prometheus: ['EverytickStoreAway', 'EverytickNoWorkers', 'EverytickEngineErrors', 'EverytickMissed'],
-    note: 'No alert can be stored while it is away; the heartbeat stops.',
+    note: 'No alert can be stored while the database is down; the heartbeat stops.',
   },
   {
     name: 'disk full',
@@ -206,8 +206,8 @@ export const SITUATIONS = [
       'EverytickMissed',
     ],
     note:
-      'On SQLite every write fails, so that no alert can be stored; the heartbeat stops. On Postgres those fail that need another page: ' +
-      'new runs and what becomes of runs. `planner_stalled` opens there once planning is 30 s behind, if its page has room.',
+      'On SQLite every write fails, so that no alert can be stored; the heartbeat stops. On Postgres only writes that need another page fail: ' +
+      'new runs and results of runs. `planner_stalled` opens there once planning is 30 s behind, if the page of the alert has room.',
   },
   {
     name: 'hung handler',
@@ -228,8 +228,8 @@ export const SITUATIONS = [
     lines: [],
     prometheus: [],
     note:
-      'The occurrences meanwhile are recorded as skipped. `run_too_long` waits for ten times what the schedule usually takes, 1 m at least. ' +
-      'With a timeout, which ends the attempt, it waits for 90 % of it, or for three times the p95 of the job where the last day had 20 runs. ' +
+      'Meanwhile occurrences are recorded as skipped. `run_too_long` waits for ten times what the schedule usually takes, 1 m at least. ' +
+      'With a timeout, which ends the attempt, it waits for 90 % of it, or for three times the p95 of the job if the last day had 20 runs. ' +
       '`no_success` waits for 3 periods, 5 m at least.',
   },
   {
@@ -250,11 +250,11 @@ export const SITUATIONS = [
     metrics: [after('worker', 'everytick_runs_total{job="report",outcome="failed"}', '=', 1)],
     lines: [line('worker', 'error', /job "report" failed: rates are missing/)],
     prometheus: ['EverytickRunFailed'],
-    note: 'Exactly one alert, which names job, schedule and error.',
+    note: 'Exactly one alert opens, which names job, schedule and error.',
   },
   {
     name: 'restart after three minutes',
-    what: 'Both end by SIGTERM and start again three minutes later.',
+    what: 'SIGTERM ends both processes; they start again three minutes later.',
     lastsMs: 180_000,
     when: 'within 15 s of the start',
     opens: [alert('missed')],
@@ -266,7 +266,7 @@ export const SITUATIONS = [
     metrics: [during('serve', 'up', '=', 0), during('worker', 'up', '=', 0), MISSED],
     lines: [line('serve', 'warn', /occurrences were recorded as missed/)],
     prometheus: ['EverytickAbsent', 'EverytickProcessDown', 'EverytickMissed'],
-    note: 'No schedule is late before the planner had its `grace` to catch up.',
+    note: 'No schedule counts as late until the `grace` in which the planner catches up has passed.',
   },
   {
     name: 'queue paused',
@@ -283,7 +283,7 @@ export const SITUATIONS = [
     ],
     lines: [],
     prometheus: [],
-    note: 'Runs that wait in it wait on purpose, and count as waiting again from its end.',
+    note: 'Runs of a paused queue wait on purpose. Their waiting time counts from the end of the pause.',
   },
 ].map((row) => ({ ...row, metrics: [...row.metrics, ...WELL_AFTER] }))
 
