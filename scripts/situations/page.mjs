@@ -41,9 +41,7 @@ function sectionText({ name, what, metrics, lines, rules, note, needsDisk }) {
     `${what}${note === '' ? '' : ` ${note}`}${needsDisk ? ' Needs root, for a small disk; without root the script skips it.' : ''}`,
     '',
     ...(shown.length > 0 ? [`- Metrics meanwhile: ${shown.join('; ')}`] : []),
-    logged.length > 0
-      ? `- Log lines to look at: ${logged.join('; ')}`
-      : '- Log lines to look at: only those of alerts',
+    logged.length > 0 ? `- Log lines: ${logged.join('; ')}` : '- Log lines to look at: only those of alerts',
     ...(rules.length > 0 ? [`- Rules shortened for the script: ${rules.map(ruleText).join(', ')}`] : []),
     '',
   ]
