@@ -1,4 +1,4 @@
-/** The commands and options of the command line and their help; each command's work is loaded only when it is called. */
+/** The commands and options of the CLI and their help; each command loads its implementation only when it runs. */
 import { Command, CommanderError, Option } from 'commander'
 import { type Io, ioOf } from './io.ts'
 import { forbidConfig } from './no-config.ts'
@@ -21,21 +21,21 @@ Examples:
   everytick next "30 2 * * *" --tz Europe/Berlin --from 2027-03-27T00:00:00Z --json
   everytick explain "0 18 L * *" --tz Asia/Tokyo
 
-Tables on a terminal, tab-separated rows in a pipe, --json for programs.
+Output: tables on a terminal, tab-separated rows in a pipe, JSON with --json.
 Exit codes: 0 ok, 1 failed, 2 usage, 3 not found or conflict, 4 auth, 5 check failed.
 `
 
-/** Thrown by commander for --version; printing it needs the zone data, which nothing else at the top level does. */
+/** Commander throws it for --version; only printing the version needs the time-zone data at the top level. */
 export const isVersionQuestion = (error: unknown): boolean =>
   error instanceof CommanderError && error.code === VERSION_ASKED
-/** Thrown by commander once it has printed help that was asked for. */
+/** Commander throws it after printing help that the user requested. */
 export const isHelpShown = (error: unknown): boolean => error instanceof CommanderError && error.exitCode === 0
 
 const VERSION_ASKED = 'everytick.version'
 
 const SOME_OPTION = new Option('--some')
 
-/** A command as the list of all shows it: of its options only that there are any, since each takes a while to read. */
+/** A command as the top-level help lists it: only whether it has options, because parsing each option takes time. */
 class Listed extends Command {
   override createCommand = listed
   override createOption = (): Option => SOME_OPTION
@@ -48,15 +48,15 @@ const listed = (name?: string): Command => new Listed(name)
 
 const isHelpQuestion = (args: readonly string[]): boolean => args.length === 1 && /^(?:-h|--help)$/.test(args[0]!)
 
-/** With what is asked, only as much of it as that may mean: commands and options cost some time to set up. */
+/** Registers only the commands that `args` may mean, because setting up commands and options takes time. */
 export function createProgram(write: (text: string) => void, args: readonly string[] = []): Command {
   const program = new Command('everytick')
     .description('Durable cron and job scheduler for TypeScript.')
-    .option('-V, --version', 'print the version and that of the time-zone data')
+    .option('-V, --version', 'print the version and the time-zone data version')
     .addOption(noConfigOption())
     .helpOption('-h, --help', 'print help')
     .exitOverride()
-    // What went wrong is printed in one place and one form, so commander keeps silent about it.
+    // `main.ts` prints every error in one form, so commander prints none.
     .configureOutput({ writeOut: write, writeErr: () => {}, outputError: () => {} })
     .addHelpText('after', EXAMPLES)
     .on('option:no-config', forbidConfig)
@@ -71,20 +71,20 @@ export function createProgram(write: (text: string) => void, args: readonly stri
   return program
 }
 
-/** Not the negation of `--config`, for which commander would take it: commands that inherit options would find `config: true`. */
+/** Commander would take it as the negation of `--config`, and commands that inherit options would get `config: true`. */
 function noConfigOption(): Option {
-  const option = new Option('--no-config', 'neither read nor execute a configuration or jobs file')
+  const option = new Option('--no-config', 'do not read or execute a configuration or jobs file')
   option.negate = false
   return option
 }
 
 interface Group {
-  /** The commands it has; none when they need to know all others. */
+  /** Its commands; empty when they need all other commands. */
   readonly words: readonly string[]
   readonly register: (program: Command, io: Io) => void
 }
 
-/** Each a file of definitions under program/; what their commands do is loaded when they are called. */
+/** One definition file under program/ each; a command loads its implementation when it runs. */
 const GROUPS: readonly Group[] = [
   { words: ['dev', 'serve', 'worker', 'init'], register: registerStart },
   { words: ['next', 'explain'], register: registerTime },

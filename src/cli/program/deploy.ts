@@ -1,4 +1,4 @@
-/** Defines `migrate`, `sync`, `apply`, `doctor` and `cleanup`: what is done to a whole database, mostly when something new goes out. */
+/** Defines `migrate`, `sync`, `apply`, `doctor` and `cleanup`: work on a whole database, mostly during a deployment. */
 import type { Command } from 'commander'
 import type { ApplyOptions } from '../commands/apply.ts'
 import type { CleanupOptions } from '../commands/cleanup.ts'
@@ -10,10 +10,16 @@ import { withBackendOptions, withDryRun } from './options.ts'
 
 export function registerDeploy(program: Command, io: Io): void {
   withDryRun(program.command('migrate'))
-    .description('bring a database up to date, or print the SQL that does')
-    .option('--db <address>', 'sqlite:./everytick.db or postgres://user@host/database (or DATABASE_URL)')
-    .option('--config <file>', 'a configuration whose store is meant (default: everytick.config.ts, .js or .json here)')
-    .option('--sql', 'print the SQL for an empty database instead, and open nothing')
+    .description('migrate a database to the current schema, or print the SQL')
+    .option(
+      '--db <address>',
+      'database to migrate: sqlite:./everytick.db or postgres://user@host/database (or DATABASE_URL)',
+    )
+    .option(
+      '--config <file>',
+      'configuration file whose store to migrate (default: everytick.config.ts, .js or .json here)',
+    )
+    .option('--sql', 'print the SQL for an empty database, without opening any database')
     .option('--json', 'print JSON')
     .action(async (options: MigrateOptions) => {
       const { migrate } = await import('../commands/migrate.ts')
@@ -21,9 +27,9 @@ export function registerDeploy(program: Command, io: Io): void {
     })
 
   withDryRun(program.command('sync'))
-    .description('store the schedules of the configuration file; those it no longer has are paused')
-    .option('--config <file>', 'instead of everytick.config.ts, .js or .json here')
-    .option('--db <address>', 'instead of the store in that file (or DATABASE_URL)')
+    .description('store the schedules of the configuration file, and pause those it no longer declares')
+    .option('--config <file>', 'configuration file (default: everytick.config.ts, .js or .json here)')
+    .option('--db <address>', 'database to use instead of the store in that file (or DATABASE_URL)')
     .option('--json', 'print JSON')
     .action(async (options: SyncOptions) => {
       const { sync } = await import('../commands/sync.ts')
@@ -31,31 +37,34 @@ export function registerDeploy(program: Command, io: Io): void {
     })
 
   withDryRun(withBackendOptions(program.command('apply')))
-    .description('create or change the schedules in a file of YAML or JSON')
-    .requiredOption('-f, --file <file>', 'one or many documents, each a schedule; - reads standard input')
-    .option('--tag <tag>', 'with --prune: what the schedules of this file have in common')
-    .option('--prune', 'remove schedules with that tag which the file does not have')
-    .option('--yes', 'do not ask before something is removed')
+    .description('create or update the schedules in a YAML or JSON file')
+    .requiredOption('-f, --file <file>', 'file with one or more documents, each a schedule; - reads standard input')
+    .option('--tag <tag>', 'with --prune: the tag that all schedules of this file have')
+    .option('--prune', 'remove schedules that have the tag and are not in the file')
+    .option('--yes', 'remove schedules without asking for confirmation')
     .action(async (options: ApplyOptions) => {
       const { apply } = await import('../commands/apply.ts')
       await apply(options, io)
     })
 
   withBackendOptions(program.command('doctor'))
-    .description('look at database, clocks, planner and queues, and say what is wrong and what mends it')
+    .description('check database, clocks, planner and queues; print each problem and how to fix it')
     .action(async (options: DoctorOptions) => {
       const { doctor } = await import('../commands/doctor.ts')
       await doctor(options, io)
     })
 
   withDryRun(withBackendOptions(program.command('cleanup')))
-    .description('remove now what is older than its retention; asks first')
-    .option('--history <duration>', 'finished runs and their logs')
-    .option('--journal <duration>', 'journal, non-runs, records of deleted runs, revisions, ended backfills')
-    .option('--idempotency <duration>', 'idempotency keys')
-    .option('--orphans <duration>', 'schedules that code no longer has')
-    .option('--ended-schedules <duration>', 'schedules that are over, or off')
-    .option('--yes', 'do not ask')
+    .description('delete records older than their retention now (asks for confirmation)')
+    .option('--history <duration>', 'keep finished runs and their logs this long')
+    .option(
+      '--journal <duration>',
+      'keep journal, non-runs, records of deleted runs, revisions and ended backfills this long',
+    )
+    .option('--idempotency <duration>', 'keep idempotency keys this long')
+    .option('--orphans <duration>', 'keep schedules that code no longer declares this long')
+    .option('--ended-schedules <duration>', 'keep schedules that have ended or are disabled this long')
+    .option('--yes', 'do not ask for confirmation')
     .action(async (options: CleanupOptions) => {
       const { cleanup } = await import('../commands/cleanup.ts')
       await cleanup(options, io)

@@ -1,4 +1,4 @@
-/** Defines the commands that look: `why`, `simulate`, `forecast`, `audit`, `audit-log` and `bench`. */
+/** Defines the commands that only read: `why`, `simulate`, `forecast`, `audit`, `audit-log` and `bench`. */
 import { type Command, Option } from 'commander'
 import type { AuditOptions } from '../commands/audit.ts'
 import type { AuditLogOptions, VerifyOptions } from '../commands/audit-log.ts'
@@ -15,64 +15,70 @@ const listed = (value: string, former: readonly string[] = []): readonly string[
 
 export function registerInspect(program: Command, io: Io): void {
   withBackendOptions(program.command('why'))
-    .description('say what became of an occurrence, with the checklist that leads there and what to change')
+    .description('explain what happened to an occurrence, with each check and what to change')
     .argument('<schedule>', 'key, workspace/key or key@workspace')
-    .argument('<instant>', 'such as 2027-01-04T09:00:00Z; the occurrence at or before it is meant')
+    .argument('<instant>', 'an instant such as 2027-01-04T09:00:00Z; selects the occurrence at or before it')
     .action(async (name: string, at: string, options: WhyOptions) => {
       const { why } = await import('../commands/why.ts')
       await why({ name, at }, options, io)
     })
 
   withWhere(withTimingOptions(program.command('simulate')))
-    .description('live through a stretch of time with a schedule, outages and work of some length; nothing is saved')
-    .option('--to <instant>', 'end here instead of a day later')
-    .addOption(new Option('--overlap <rule>', 'when the one before still runs').choices(OVERLAPS))
-    .addOption(new Option('--catch-up <rule>', 'what an outage missed').choices(['none', 'latest', 'all']))
-    .option('--jitter <duration>', 'spread starts over so long')
-    .option('--outage <from/to>', 'nobody works then; may be given again', listed)
-    .option('--duration <duration>', 'how long the work takes; given again, run after run', listed)
-    .option('--all', 'list every occurrence, on a terminal too')
+    .description('simulate a schedule over a period, with outages and run durations; saves nothing')
+    .option('--to <instant>', 'end of the period (default: one day after its start)')
+    .addOption(new Option('--overlap <rule>', 'what to do while the previous run is active').choices(OVERLAPS))
+    .addOption(
+      new Option('--catch-up <rule>', 'what to do with occurrences missed in an outage').choices([
+        'none',
+        'latest',
+        'all',
+      ]),
+    )
+    .option('--jitter <duration>', 'spread the starts over this long')
+    .option('--outage <from/to>', 'a period without workers; repeatable', listed)
+    .option('--duration <duration>', 'how long a run takes; repeat it for a duration per run', listed)
+    .option('--all', 'list every occurrence, also on a terminal')
     .action(async (words: string[], options: SimulateOptions) => {
       const { simulate } = await import('../commands/simulate.ts')
       await simulate(words, options, io)
     })
 
   withBackendOptions(program.command('forecast'))
-    .description('show the fires to come by hour, spikes, and what the next clock changes do')
-    .option('--hours <number>', 'how many, 1 to 168', '24')
-    .option('--workspace <name>', 'only of this one')
+    .description('show upcoming fires by hour, spikes, and the effect of the next clock changes')
+    .option('--hours <number>', 'number of hours, 1 to 168', '24')
+    .option('--workspace <name>', 'only this workspace')
     .action(async (options: ForecastOptions) => {
       const { forecast } = await import('../commands/forecast.ts')
       await forecast(options, io)
     })
 
   withBackendOptions(program.command('audit'))
-    .description('check the ledger: exit 5 unless nothing is lost, doubled or unexplained')
-    .argument('[schedule]', 'key, workspace/key or key@workspace; all when absent')
-    .option('--workspace <name>', 'only of this one')
-    .option('--since <when>', 'an instant, or a duration such as 12h before now (default: a day)')
+    .description('check the ledger for lost, duplicate or unexplained occurrences; exits 5 if it finds any')
+    .argument('[schedule]', 'key, workspace/key or key@workspace (default: all schedules)')
+    .option('--workspace <name>', 'only this workspace')
+    .option('--since <when>', 'an instant, or a duration before now such as 12h (default: one day)')
     .action(async (name: string | undefined, options: AuditOptions) => {
       const { audit } = await import('../commands/audit.ts')
       await audit(name, options, io)
     })
 
-  const log = program.command('audit-log').description('show who changed what, and check that nobody touched the log')
+  const log = program.command('audit-log').description('show who changed what, and verify that the log is unaltered')
   withPages(withBackendOptions(log.command('ls', { isDefault: true })))
     .description('list changes, newest first')
-    .option('--workspace <name>', 'only of this one')
+    .option('--workspace <name>', 'only this workspace')
     .action(async (options: AuditLogOptions) => {
       const { listAuditLog } = await import('../commands/audit-log.ts')
       await listAuditLog(options, io)
     })
   withBackendOptions(log.command('head'))
-    .description('print the newest entry and its hash, to be kept elsewhere')
+    .description('print the newest entry and its hash, to keep outside the database')
     .action(async (options: AuditLogOptions) => {
       const { headOfAuditLog } = await import('../commands/audit-log.ts')
       await headOfAuditLog(options, io)
     })
   withBackendOptions(log.command('verify'))
-    .description('walk the chain of hashes: exit 5 when it breaks, or no longer holds an expected one')
-    .option('--expect <hash>', 'that audit-log head printed before')
+    .description('verify the hash chain; exits 5 if it is broken or does not contain the expected hash')
+    .option('--expect <hash>', 'a hash that audit-log head printed earlier')
     .action(async (options: VerifyOptions) => {
       const { verifyAuditLog } = await import('../commands/audit-log.ts')
       await verifyAuditLog(options, io)
@@ -80,10 +86,10 @@ export function registerInspect(program: Command, io: Io): void {
 
   program
     .command('bench')
-    .description('measure enqueueing, draining and pick-up on this machine for about five seconds')
-    .option('--db <address>', 'a database to write to (default: a SQLite file that is removed afterwards)')
-    .option('--runs <number>', 'how many runs to drain, 10 to 100000', '2000')
-    .option('--dry-run', 'say what would be written, and write nothing')
+    .description('measure enqueueing, draining and pickup on this machine for about five seconds')
+    .option('--db <address>', 'database to write to (default: a temporary SQLite file)')
+    .option('--runs <number>', 'number of runs to drain, 10 to 100000', '2000')
+    .option('--dry-run', 'print what would be written, without writing anything')
     .option('--json', 'print JSON')
     .action(async (options: BenchOptions) => {
       const { bench } = await import('../commands/bench.ts')

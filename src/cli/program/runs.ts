@@ -1,4 +1,4 @@
-/** The commands on runs and on bulk work: `runs`, `ops`; what each does is under commands/. */
+/** Defines `runs` and `ops`, the commands on runs and bulk operations; commands/ implements each. */
 import type { Command } from 'commander'
 import type { BackendOptions } from '../backend.ts'
 import type { ChangeOptions } from '../change.ts'
@@ -10,7 +10,7 @@ import { withBulkOptions } from './bulk-options.ts'
 import { withBackendOptions, withDryRun, withPages } from './options.ts'
 
 export function registerRuns(program: Command, io: Io): void {
-  const runs = program.command('runs').description('list runs, read what they said, retry and cancel them')
+  const runs = program.command('runs').description('list runs, read their logs, retry, cancel or delete them')
   withPages(withBackendOptions(runs.command('ls [query...]')))
     .description('list runs, newest first')
     .addHelpText('after', '\nQuery: status:failed,running schedule:key workspace:t_42 job:x queue:mail')
@@ -19,32 +19,32 @@ export function registerRuns(program: Command, io: Io): void {
       await runCommand(io, options, (at) => listRuns(at, words, options))
     })
   withBackendOptions(runs.command('get <id>'))
-    .description('show one run, and what happened to it')
+    .description('show one run and its journal')
     .action(async (id: string, options: ChangeOptions) => {
       const [{ getRun }, { runCommand }] = await Promise.all([import('../commands/runs.ts'), context()])
       await runCommand(io, options, (at) => getRun(at, id, options))
     })
   withBackendOptions(runs.command('logs <id>'))
-    .description('print what a run said')
-    .option('-f, --follow', 'go on until it ends')
+    .description('print the log of a run')
+    .option('-f, --follow', 'follow the log until the run ends')
     .action(async (id: string, options: LogOptions & BackendOptions) => {
       const [{ runLogs }, { runCommand }] = await Promise.all([import('../commands/runs-logs.ts'), context()])
       await runCommand(io, options, (at) => runLogs(at, id, options))
     })
   withDryRun(withBulkOptions(withBackendOptions(runs.command('retry [ids...]')), 'job=name'))
-    .description('bring failed runs back with a new series of attempts')
+    .description('retry failed runs with a new series of attempts')
     .action(async (ids: string[], options: BulkOptions & BackendOptions) => {
       const [{ retryRuns }, { runCommand }] = await Promise.all([import('../commands/runs-change.ts'), context()])
       await runCommand(io, options, (at) => retryRuns(at, ids, options))
     })
   withDryRun(withBulkOptions(withBackendOptions(runs.command('cancel [ids...]')), 'job=name'))
-    .description('cancel runs: pending ones end at once, running ones are told to stop')
+    .description('cancel runs: pending runs end at once, running runs get an abort signal')
     .action(async (ids: string[], options: BulkOptions & BackendOptions) => {
       const [{ cancelRuns }, { runCommand }] = await Promise.all([import('../commands/runs-change.ts'), context()])
       await runCommand(io, options, (at) => cancelRuns(at, ids, options))
     })
   withDryRun(withBackendOptions(runs.command('rm <ids...>')))
-    .description('delete finished runs with their journal and log; their occurrences stay accounted for')
+    .description('delete finished runs with their journal and log; their occurrences stay in the ledger')
     .action(async (ids: string[], options: BulkOptions & BackendOptions) => {
       const [{ removeRuns }, { runCommand }] = await Promise.all([import('../commands/runs-change.ts'), context()])
       await runCommand(io, options, (at) => removeRuns(at, ids, options))
@@ -53,22 +53,22 @@ export function registerRuns(program: Command, io: Io): void {
 }
 
 function registerOps(program: Command, io: Io): void {
-  const ops = program.command('ops').description('bulk work: list it, watch it, end it')
+  const ops = program.command('ops').description('list, watch and cancel bulk operations')
   withPages(withBackendOptions(ops.command('ls')))
-    .description('list bulk work, newest first')
+    .description('list bulk operations, newest first')
     .action(async (options: ListOptions & BackendOptions) => {
       const [{ listOperations }, { runCommand }] = await Promise.all([import('../commands/ops.ts'), context()])
       await runCommand(io, options, (at) => listOperations(at, options))
     })
   withBackendOptions(ops.command('watch <id>'))
-    .description('watch bulk work until it is done')
+    .description('watch a bulk operation until it ends')
     .action(async (id: string, options: ChangeOptions) => {
       const [{ watchOperation }, { runCommand }] = await Promise.all([import('../commands/ops.ts'), context()])
       const what = { id, total: null, sentence: (done: number) => `${done} done` }
       await runCommand(io, options, (at) => watchOperation(at, what, options))
     })
   withDryRun(withBackendOptions(ops.command('cancel <id>')))
-    .description('end bulk work where it is; what it has done stays')
+    .description('stop a bulk operation; changes it has made stay')
     .action(async (id: string, options: ChangeOptions) => {
       const [{ cancelOperation }, { runCommand }] = await Promise.all([import('../commands/ops.ts'), context()])
       await runCommand(io, options, (at) => cancelOperation(at, id, options))

@@ -1,4 +1,4 @@
-/** The commands on schedules: `schedules`, `trigger`, `backfill`; what each does is under commands/. */
+/** Defines `schedules`, `trigger` and `backfill`, the commands on schedules; commands/ implements each. */
 import { type Command, Option } from 'commander'
 import type { BackendOptions } from '../backend.ts'
 import type { ChangeOptions } from '../change.ts'
@@ -13,12 +13,12 @@ import { withBackendOptions, withDryRun, withPages } from './options.ts'
 import { withSpecOptions } from './spec-options.ts'
 
 export function registerSchedules(program: Command, io: Io): void {
-  const schedules = program.command('schedules').description('list, make, change, pause and remove schedules')
+  const schedules = program.command('schedules').description('list, create, edit, pause and remove schedules')
   withPages(withBackendOptions(schedules.command('ls [query...]')))
-    .description('list schedules, with their next fire and last ten runs')
+    .description('list schedules with their next fire and their last ten runs')
     .addHelpText(
       'after',
-      '\nQuery: workspace:t_42 tag:mail job:x source:code paused:true health:overdue, or text to look for.',
+      '\nQuery: workspace:t_42 tag:mail job:x source:code paused:true health:overdue, or text to search for.',
     )
     .action(async (words: string[], options: ListOptions & BackendOptions) => {
       const [{ listSchedules }, { runCommand }] = await Promise.all([import('../commands/schedules.ts'), context()])
@@ -31,8 +31,8 @@ export function registerSchedules(program: Command, io: Io): void {
       await runCommand(io, options, (at) => getSchedule(at, name, options))
     })
   withDryRun(withSpecOptions(withBackendOptions(schedules.command('create <schedule>'))))
-    .description('make a schedule; refused when there is one of this name')
-    .option('--paused [reason]', 'create it paused: it does not fire until it is resumed')
+    .description('create a schedule; fails if one with this key exists')
+    .option('--paused [reason]', 'create the schedule paused; it does not fire until you resume it')
     .action(async (name: string, options: CreateOptions & BackendOptions) => {
       const [{ createSchedule }, { runCommand }] = await Promise.all([
         import('../commands/schedules-write.ts'),
@@ -43,9 +43,9 @@ export function registerSchedules(program: Command, io: Io): void {
   withDryRun(
     withBulkOptions(withSpecOptions(withBackendOptions(schedules.command('edit [schedule]'))), 'tag=mail --jitter 5m'),
   )
-    .description('change what is named of a schedule; the rest stays')
-    .option('--unset <fields>', 'fields that go back to their default, such as timeout,jitter')
-    .option('--force', 'also where code declares it, until that is synced again')
+    .description('change fields of a schedule; options you omit keep their values')
+    .option('--unset <fields>', 'reset these fields to their defaults, such as timeout,jitter')
+    .option('--force', 'also edit a schedule declared in code; the next sync overwrites the change')
     .action(async (name: string | undefined, options: EditOptions & StateOptions) => {
       const [{ editSchedules }, { runCommand }] = await Promise.all([
         import('../commands/schedules-write.ts'),
@@ -63,13 +63,16 @@ export function registerSchedules(program: Command, io: Io): void {
         ])
         await runCommand(io, options, (at) => changeSchedules(at, { verb, names }, options))
       })
-  changing('pause', 'pause schedules; runs already due or running go on')
-    .option('--reason <text>', 'for those who find it paused')
-    .option('--until <instant>', 'resume by itself then')
+  changing('pause', 'pause schedules; runs already due or running continue')
+    .option('--reason <text>', 'why the schedule is paused')
+    .option('--until <instant>', 'resume automatically at this instant')
   changing('resume', 'resume schedules').addOption(
-    new Option('--from <what>', 'skip what passed, or leave it to the catch-up policy').choices(['now', 'catchUp']),
+    new Option('--from <what>', 'skip occurrences missed during the pause, or apply the catch-up policy').choices([
+      'now',
+      'catchUp',
+    ]),
   )
-  changing('rm', 'remove schedules and their runs still to come; asks first')
+  changing('rm', 'remove schedules and their pending runs (asks for confirmation)')
 
   registerTrigger(program, io)
   registerBackfill(program, io)
@@ -77,9 +80,9 @@ export function registerSchedules(program: Command, io: Io): void {
 
 function registerTrigger(program: Command, io: Io): void {
   withDryRun(withBulkOptions(withBackendOptions(program.command('trigger [schedule]')), 'tag=mail'))
-    .description('make one run of a schedule now')
-    .option('--payload <json>', "instead of the schedule's own")
-    .option('--overlap <policy>', 'queue (behind a run in flight) or allow')
+    .description('run a schedule once, now')
+    .option('--payload <json>', "payload to use instead of the schedule's own")
+    .option('--overlap <policy>', 'queue (wait for the active run) or allow')
     .action(async (name: string | undefined, options: TriggerOptions) => {
       const [{ trigger }, { runCommand }] = await Promise.all([import('../commands/trigger.ts'), context()])
       await runCommand(io, options, (at) => trigger(at, name, options))
@@ -88,22 +91,22 @@ function registerTrigger(program: Command, io: Io): void {
 
 function registerBackfill(program: Command, io: Io): void {
   const backfill = withDryRun(withBackendOptions(program.command('backfill [schedule]')))
-    .description('run afterwards the occurrences of a past span; asks first')
-    .option('--from <instant>', 'the first, such as 2026-11-01 or 2026-11-01T00:00:00Z')
-    .option('--to <instant>', 'the last')
-    .option('--concurrency <number>', 'how many runs at once (default: 1)')
-    .option('--force', 'run again what ran already')
-    .option('--payload <json>', "instead of the schedule's own")
-    .option('--yes', 'do not ask')
-    .option('--detach', 'do not wait until it is done')
+    .description('run past occurrences of a schedule (asks for confirmation)')
+    .option('--from <instant>', 'start of the period, such as 2026-11-01 or 2026-11-01T00:00:00Z')
+    .option('--to <instant>', 'end of the period')
+    .option('--concurrency <number>', 'maximum runs at once (default: 1)')
+    .option('--force', 'also run occurrences that already ran')
+    .option('--payload <json>', "payload to use instead of the schedule's own")
+    .option('--yes', 'do not ask for confirmation')
+    .option('--detach', 'exit without waiting for the backfill to finish')
     .action(async (name: string | undefined, options: BackfillOptions & BackendOptions) => {
       const [{ backfill: work }, { runCommand }] = await Promise.all([import('../commands/backfill.ts'), context()])
       await runCommand(io, options, (at) => work(at, name, options))
     })
-  // What it shares with its subcommands, it takes for its own, wherever it stands.
+  // Commander gives an option that the parent also has to the parent, wherever it is on the line.
   const said = (command: Command): ChangeOptions => command.optsWithGlobals<ChangeOptions>()
   withBackendOptions(backfill.command('watch <id>'))
-    .description('watch a backfill until it is done')
+    .description('watch a backfill until it ends')
     .action(async (id: string, _: unknown, command: Command) => {
       const options = said(command)
       const [{ watchBackfill }, { runCommand }] = await Promise.all([
@@ -113,14 +116,14 @@ function registerBackfill(program: Command, io: Io): void {
       await runCommand(io, options, (at) => watchBackfill(at, id, options))
     })
   withBackendOptions(backfill.command('ls [schedule]'))
-    .description('the backfills of a schedule, or of all, newest first, at most 50')
+    .description('list the backfills of one or all schedules, newest first, at most 50')
     .action(async (name: string | undefined, _: unknown, command: Command) => {
       const options = said(command)
       const [{ listBackfills }, { runCommand }] = await Promise.all([import('../commands/backfill.ts'), context()])
       await runCommand(io, options, (at) => listBackfills(at, name, options))
     })
   withDryRun(withBackendOptions(backfill.command('cancel <id>')))
-    .description('make no more runs of a backfill, and cancel those that have not ended')
+    .description('cancel a backfill and its runs that have not ended')
     .action(async (id: string, _: unknown, command: Command) => {
       const options = said(command)
       const [{ cancelBackfill }, { runCommand }] = await Promise.all([import('../commands/backfill.ts'), context()])
