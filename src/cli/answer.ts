@@ -1,4 +1,4 @@
-/** Prints what a backend answered: as JSON when that was asked for, otherwise as the command's own text; lists are followed by `listing.ts`. */
+/** Prints a response as JSON with `--json`, otherwise as the text of the command; `listing.ts` reads the pages of lists. */
 import type { AskOptions, Backend } from './backend.ts'
 import type { Io } from './io.ts'
 import { fieldsText, type ListOptions, limitOf, listed } from './listing.ts'
@@ -6,7 +6,7 @@ import type { View } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface JsonOption {
-  /** True without fields; otherwise their names, joined by commas. */
+  /** True without fields; otherwise comma-separated field names. */
   readonly json?: boolean | string
 }
 
@@ -18,14 +18,14 @@ export async function answer<Body extends object>(
   io.write(json === false ? text(body, await io.view()) : fieldsText(body, json))
 }
 
-/** As many as were asked for; says so when there are more. */
+/** Returns up to the requested number of items, and notes on standard error if there are more. */
 export async function listOf<Item>(
   backend: Backend,
   path: string,
   { io, query = {}, ...options }: ListOptions & { readonly io: Io; readonly query?: AskOptions['query'] },
 ): Promise<readonly Item[]> {
   const { items, hasMore } = await listed<Item>(backend, path, { query, limit: limitOf(options) })
-  if (hasMore) io.note(`  the first ${items.length}; there are more: --limit or --all\n`)
+  if (hasMore) io.note(`  showing the first ${items.length}; use --limit or --all to see more\n`)
   return items
 }
 

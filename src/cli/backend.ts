@@ -1,4 +1,4 @@
-/** Whom a command talks to: a server over HTTP, or a database through the same interface inside this process; the answers are the same. */
+/** The backend of a command: a server over HTTP, or a database through the same REST app in this process, with the same responses. */
 import type { StoreOption } from '../open-store.ts'
 import { whereabouts } from './config.ts'
 import type { Code, ExitName } from './exit.ts'
@@ -10,7 +10,7 @@ export interface BackendOptions {
   readonly url?: string
   readonly token?: string
   readonly db?: string
-  /** The configuration whose store is meant, where nothing else names one. */
+  /** The configuration whose store to use if no other option names a backend. */
   readonly config?: string
 }
 
@@ -23,7 +23,7 @@ export interface AskOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** What is left for the bodies of several answers. */
+  /** Remaining bytes for the bodies of several responses. */
   readonly budget?: ByteBudget
 }
 
@@ -31,14 +31,14 @@ export interface Backend {
   readonly kind: Where['kind']
   /** For people: the address, or the name of the store. */
   readonly name: string
-  /** The JSON of the answer; a refusal is thrown as a UsageError with its exit code. */
+  /** Returns the JSON of the response; throws a UsageError with its exit code if the backend rejects the request. */
   ask<Answer>(method: string, path: string, options?: AskOptions): Promise<Answer>
-  /** The answer itself, for what is not JSON or comes bit by bit. */
+  /** Returns the response itself, for streams and other content than JSON. */
   fetch(method: string, path: string, options?: AskOptions): Promise<Response>
   close(): Promise<void>
 }
 
-/** Neither creates nor migrates a database: a command that reads must not write, and a mistyped address must not become a database. */
+/** Neither creates nor migrates a database: a read must not write, and a mistyped address must not create a database. */
 export async function openBackend(options: BackendOptions): Promise<Backend> {
   const where = await whereOf(options)
   return where.kind === 'server' ? onServer(where.url, where.token) : onStore(where.store, 'refuse')
@@ -50,10 +50,10 @@ export async function openUpToDateBackend(options: BackendOptions): Promise<Back
   return where.kind === 'server' ? onServer(where.url, where.token) : onStore(where.store, 'migrate')
 }
 
-/** A database in memory, for what can be checked without anybody's database. */
+/** An empty in-memory database, for checks that need no stored data. */
 export const openEmptyBackend = (): Promise<Backend> => onStore('sqlite::memory:', 'migrate')
 
-/** The options, else the environment, else the project in this folder; undefined when none of them names anything. */
+/** The backend named by the options, else the environment, else the project in this folder; undefined if none names one. */
 export async function findWhere(options: BackendOptions): Promise<Where | undefined> {
   const around = whereabouts()
   withoutConfig(options.config)
@@ -72,29 +72,29 @@ export async function whereOf(options: BackendOptions): Promise<Where> {
   if (where !== undefined) return where
   const refusal = noConfigRefusal('a server or database', 'pass --url or --db, or set EVERYTICK_URL or DATABASE_URL')
   if (refusal) throw refusal
-  throw new UsageError('nobody said which server or database is meant', {
+  throw new UsageError('No server or database given', {
     hint: 'pass --url or --db, or set EVERYTICK_URL and EVERYTICK_TOKEN, or DATABASE_URL',
   })
 }
 
 function onServer(url: string, token: string | undefined): Backend {
-  // What is refused is not repeated: it may be the address of a database, with its password.
+  // The message omits the value: it may be a database address with a password.
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new UsageError('--url is not the address of a server', {
-      hint: 'write it like http://localhost:4410; --db takes the address of a database',
+    throw new UsageError('--url is not a server address', {
+      hint: 'use an address such as http://localhost:4410; for a database, use --db',
     })
-  // An @ behind the host may be that of a password with a slash in it.
+  // An @ after the host may belong to a password that contains a slash.
   if (url.includes('@'))
-    throw new UsageError('--url holds a user or a password', { hint: 'pass the key of the server with --token' })
+    throw new UsageError('--url contains a user or a password', { hint: 'pass the API key with --token' })
   const base = `${url.replace(/\/+$/, '')}/api/v1`
   const auth: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const send = async (request: Request): Promise<Response> => {
     try {
       return await askServer(request)
     } catch (cause) {
-      throw new UsageError(`${new URL(url).origin} cannot be reached`, {
+      throw new UsageError(`cannot reach ${new URL(url).origin}`, {
         code: 'SERVER_UNREACHABLE',
-        hint: 'is the server running there?',
+        hint: 'check that the server is running at this address',
         cause,
       })
     }
@@ -116,11 +116,11 @@ async function onStore(store: StoreOption, older: 'migrate' | 'refuse'): Promise
   })
   const close = async (): Promise<void> => {
     await app.stop()
-    // A store that the configuration opened is closed by nobody else.
+    // The app does not close a store that the configuration opened.
     if (typeof store !== 'string') await store.close()
     await releaseFiles(store)
   }
-  // Now rather than with the first question: a database that cannot be reached says so better than a server that cannot.
+  // Open the store now rather than with the first request: its own error is clearer than a failed request.
   const { name } = await coreOf(app)
     .store()
     .catch(async (error: unknown) => {
@@ -130,7 +130,7 @@ async function onStore(store: StoreOption, older: 'migrate' | 'refuse'): Promise
   return backendOf({ kind: 'store', name, base: 'http://localhost/api/v1', headers: {}, send, close })
 }
 
-/** So that a command leaves nothing beside a SQLite file. */
+/** So that a command leaves no extra files next to a SQLite file. */
 export async function releaseFiles(store: StoreOption): Promise<void> {
   if (typeof store !== 'string' || !/^sqlite:/i.test(store)) return
   const { releaseClosedFiles } = await import('../store/sqlite/driver.ts')
@@ -175,19 +175,19 @@ function backendOf({ kind, name, base, headers: own, send, close }: Line): Backe
   }
 }
 
-/** Names in paths may be anything. */
+/** Names in paths may contain any character. */
 export const segment = (name: string): string => encodeURIComponent(name)
 
 async function refusalOf(response: Response): Promise<UsageError> {
   const { status } = response
   const { code, detail, hint } = await readRefusal(response)
-  return new UsageError(detail ?? `the server answered ${status}`, {
+  return new UsageError(detail ?? `the server returned ${status}`, {
     ...(code === null ? { code: CODE_OF[status] ?? 'SERVER_FAILED' } : { code, otherwise: exitOfStatus(status) }),
     ...(hint === null ? {} : { hint }),
   })
 }
 
-/** For what stands between us and the server, such as a proxy, and knows no codes. */
+/** For responses of a proxy between us and the server, which have no code. */
 const CODE_OF: Readonly<Record<number, Code>> = { 401: 'UNAUTHENTICATED', 403: 'FORBIDDEN', 404: 'NOT_FOUND' }
 
 function exitOfStatus(status: number): ExitName {

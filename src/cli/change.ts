@@ -1,4 +1,4 @@
-/** One change through a backend: executed, or with --dry-run only told. */
+/** Makes one change through a backend, or prints it with --dry-run. */
 import { answer, type JsonOption } from './answer.ts'
 import type { Backend, BackendOptions } from './backend.ts'
 import type { Io } from './io.ts'
@@ -16,13 +16,13 @@ export interface Change {
   readonly words: string
 }
 
-/** What a dry run prints for programs. */
+/** The JSON of a dry run. */
 const plan = ({ method, path, body }: Change): Readonly<Record<string, unknown>> => ({
   ...{ dryRun: true, method, path },
   ...(body === undefined ? {} : { body }),
 })
 
-/** Carries a change out and prints its answer, or tells what it would be. */
+/** Makes a change and prints the response, or prints what it would change. */
 export async function change<Answer extends object | null>(
   backend: Backend,
   { said, ...wanted }: Change & { readonly said: (answer: Answer) => string },
@@ -31,7 +31,7 @@ export async function change<Answer extends object | null>(
   if (options.dryRun) return printPlan(wanted, options)
   const { method, path, body } = wanted
   const done = await backend.ask<Answer>(method, path, body === undefined ? {} : { body })
-  // A removal answers nothing, and programs still want to read something.
+  // A removal returns no body, but `--json` must print something.
   await answer(done ?? { done: wanted.words }, options, () => `${printable(said(done))}\n`)
 }
 

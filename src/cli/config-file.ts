@@ -1,4 +1,4 @@
-/** Finds and loads the configuration file of a project, and says what is wrong with it and where; what its options mean is read by the scheduler. */
+/** Finds and loads the configuration file of a project, and locates its errors; the scheduler reads the options. */
 import { existsSync, readFileSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,15 +14,15 @@ import { UsageError } from './usage-error.ts'
 import { importUserModule } from './user-module.ts'
 
 export interface LoadedConfig {
-  /** As a person would write it; null when there is no configuration file. */
+  /** The path for display; null when there is no configuration file. */
   readonly file: string | null
-  /** Where the jobs stand, when they were found by their place; null when the configuration names them, or there are none. */
+  /** The jobs file found by its default path; null when the configuration lists jobs, or there is none. */
   readonly jobsFile: string | null
-  /** What `everytick()` takes, as far as it was said. */
+  /** The options for `everytick()` that the file sets. */
   readonly options: Omit<Config, 'schedules'> & Pick<EverytickOptions, 'schedules'>
   /** When the file exports an app instead of options. */
   readonly app: Everytick | null
-  /** Exported for `dev`: called when the interface answers. */
+  /** Exported for `dev`, which calls it once the server responds. */
   readonly onReady: ((at: { readonly url: string }) => unknown) | null
 }
 
@@ -33,12 +33,12 @@ export const JOB_FILES: readonly string[] = ['src', '.'].flatMap((folder) =>
 )
 const NOTHING: LoadedConfig = { file: null, jobsFile: null, options: {}, app: null, onReady: null }
 
-/** The named file, or the one that stands in the folder; and jobs.ts where no configuration names jobs. */
+/** Loads the named file, or the one in the folder; and jobs.ts if no configuration lists jobs. */
 export async function loadConfig(path?: string, folder: string = process.cwd()): Promise<LoadedConfig> {
   if (withoutConfig(path)) return NOTHING
   const file = path === undefined ? found(folder, CONFIG_FILES) : resolve(folder, path)
   if (path !== undefined && !existsSync(file!))
-    throw new UsageError(`there is no file ${path}`, { hint: 'pass --config the path of a configuration file' })
+    throw new UsageError(`file ${path} does not exist`, { hint: 'pass --config the path of a configuration file' })
   const config = file === null ? NOTHING : await readConfig(file)
   if (config.app || config.options.jobs !== undefined) return config
   const place = file === null ? folder : join(file, '..')
@@ -46,7 +46,7 @@ export async function loadConfig(path?: string, folder: string = process.cwd()):
   return jobsFile === null ? config : withJobs(config, jobsFile)
 }
 
-/** What `everytick()` is to be called with; `store` is that of the command line, else that of the file, else the fallback. */
+/** The options to call `everytick()` with; `store` is that of the command line, else of the file, else the fallback. */
 export function optionsOf(
   { options, file }: LoadedConfig,
   stores: { said?: string; fallback?: string },
@@ -55,7 +55,7 @@ export function optionsOf(
   if (store !== undefined) return { ...options, store, jobs: options.jobs ?? [] }
   const refusal = noConfigRefusal('a database', 'pass --db, or set DATABASE_URL')
   if (refusal) throw refusal
-  throw new UsageError('nobody said which database is meant', {
+  throw new UsageError('No database given', {
     hint: `pass --db, set DATABASE_URL, or name a store in ${file ?? 'everytick.config.ts'}`,
   })
 }
@@ -76,30 +76,31 @@ async function readConfig(path: string): Promise<LoadedConfig> {
   const ready = typeof onReady === 'function' ? (onReady as NonNullable<LoadedConfig['onReady']>) : null
   if (isApp(main)) return { ...NOTHING, file, app: main, onReady: ready }
   if (main === undefined)
-    throw new UsageError(`${file} exports nothing that is a configuration`, {
-      hint: 'write: export default defineConfig({ jobs, schedules })',
+    throw new UsageError(`${file} does not export a configuration`, {
+      hint: 'add: export default defineConfig({ jobs, schedules })',
     })
   return { ...NOTHING, file, options: readOptions(main, path), onReady: ready }
 }
 
 function readOptions(said: unknown, path: string): LoadedConfig['options'] {
   if (typeof said !== 'object' || said === null || Array.isArray(said))
-    throw new UsageError(`${nameOf(path)}: the configuration is an object, not ${shown(said)}`)
+    throw new UsageError(`${nameOf(path)}: the configuration must be an object, not ${shown(said)}`)
   inFile(path, () => checkOptionNames(said))
   const { schedules, ...options } = said as Config
   if (schedules === undefined) return options
-  if (!Array.isArray(schedules)) throw new UsageError(`${nameOf(path)}: schedules is a list, not ${shown(schedules)}`)
+  if (!Array.isArray(schedules))
+    throw new UsageError(`${nameOf(path)}: schedules must be a list, not ${shown(schedules)}`)
   return { ...options, schedules: inFile(path, () => schedules.map(declared)) }
 }
 
-/** In JSON, and wherever else nobody called `schedule()`. */
+/** For JSON files and other plain objects that were not made by `schedule()`. */
 const declared = (each: DeclaredSchedule | ScheduleOptions): DeclaredSchedule =>
   isDeclared(each) ? each : readSchedule(each)
 
 const isDeclared = (value: unknown): value is DeclaredSchedule =>
   typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'schedule'
 
-/** Everything that the file exports and that is a job or a schedule, alone or in lists. */
+/** Adds every job and schedule that the file exports, alone or in lists. */
 async function withJobs(config: LoadedConfig, path: string): Promise<LoadedConfig> {
   const exported = new Set(Object.values(await importFile(path)).flat())
   const jobs = [...exported].filter((value): value is Job => isJob(value))
@@ -136,7 +137,7 @@ async function importFile(path: string): Promise<Record<string, unknown>> {
   }
 }
 
-/** Says in which file something was refused. */
+/** Adds the file to errors that `work` throws. */
 export function inFile<T>(path: string | null, work: () => T): T {
   try {
     return work()
@@ -145,7 +146,7 @@ export function inFile<T>(path: string | null, work: () => T): T {
   }
 }
 
-/** The same error with its place in front; what is ours keeps its code, what is not is the user's to repair. */
+/** Puts the location in front of the message. Our errors keep their code; others become CONFIG_FAILED. */
 function located(error: unknown, path: string): Error {
   if (error instanceof UsageError) return error
   const message = messageOf(error)
@@ -160,14 +161,14 @@ function located(error: unknown, path: string): Error {
   return new UsageError(text, { code: 'CONFIG_FAILED', cause: error, ...(hint === null ? {} : { hint }) })
 }
 
-/** Without the places that the loader adds below its first line, since ours stands in front. */
+/** Drops the locations that the loader adds below the first line, because we put ours in front. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const isLoaders = (error as { code?: unknown }).code === 'MODULE_NOT_FOUND' || error.message.startsWith('ParseError')
   return isLoaders ? error.message.split('\n')[0]!.trim() : error.message
 }
 
-/** The first line of the stack that is the user's: `jobs.ts:12:5`. */
+/** The first stack frame in a file of the user: `jobs.ts:12:5`. */
 function placeOf(error: unknown, path: string): string {
   const lines = (error instanceof Error ? `${error.message}\n${error.stack ?? ''}` : '').split('\n')
   for (const line of lines) {
@@ -188,7 +189,8 @@ const isUsers = (file: string): boolean => {
 
 function hintOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null)?.code
-  if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') return 'is it installed, and is the path right?'
+  if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND')
+    return 'check that it is installed and that the path is correct'
   const { name = '', message = '' } = (error ?? {}) as Partial<Error>
-  return name === 'SyntaxError' || message.startsWith('ParseError') ? 'the file cannot be read as it stands' : null
+  return name === 'SyntaxError' || message.startsWith('ParseError') ? 'fix the syntax error in the file' : null
 }

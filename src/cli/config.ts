@@ -1,12 +1,12 @@
-/** What the command line learns from outside its arguments: environment, terminals, its own version; nothing else reads the environment. */
+/** Everything the CLI reads besides its arguments: environment, terminals, its version. No other file reads the environment. */
 export { ownVersion } from '../server/version.ts'
 
 export interface Surroundings {
-  /** Someone reads standard output on a terminal, so tables suit better than tab-separated rows. */
+  /** Standard output is a terminal, so commands print tables instead of tab-separated rows. */
   readonly terminal: boolean
-  /** Someone can be asked. */
+  /** The CLI can ask questions: standard input and output are terminals. */
   readonly asks: boolean
-  /** How many characters a line of the terminal has. */
+  /** The width of the terminal in characters. */
   readonly columns: number
   readonly outColours: boolean
   readonly errColours: boolean
@@ -27,9 +27,9 @@ export function surroundings(): Surroundings {
 export interface Whereabouts {
   /** EVERYTICK_URL: the address of a server. */
   readonly url: string | undefined
-  /** EVERYTICK_TOKEN: a key of that server. */
+  /** EVERYTICK_TOKEN: an API key for that server. */
   readonly token: string | undefined
-  /** DATABASE_URL: a database to talk to without a server. */
+  /** DATABASE_URL: a database to use without a server. */
   readonly db: string | undefined
 }
 
@@ -39,21 +39,21 @@ export const whereabouts = (): Whereabouts => ({
   db: process.env.DATABASE_URL || undefined,
 })
 
-/** For a process that we start: what this one was given, and what it should know besides. */
+/** The environment of a child process: ours plus the given variables. */
 export const environmentWith = (besides: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
   ...process.env,
   ...besides,
 })
 
-/** XDG_CACHE_HOME: where programs of this user keep what they can make again, instead of `.cache` in the home folder. */
+/** XDG_CACHE_HOME: the cache folder of this user, instead of `.cache` in the home folder. */
 export const cacheHome = (): string | undefined => process.env.XDG_CACHE_HOME || undefined
 
 const SECRET = 'EVERYTICK_SECRET_'
 const HOSTS = '_HOSTS'
 
 /**
- * EVERYTICK_SECRET_<NAME>: what schedules may name instead of saying it. Where there is EVERYTICK_SECRET_<NAME>_HOSTS too, a
- * list separated by commas, only these are told.
+ * EVERYTICK_SECRET_<NAME>: a secret that schedules refer to by name. EVERYTICK_SECRET_<NAME>_HOSTS, a comma-separated list,
+ * limits the hosts that receive it.
  */
 export function namedSecrets(): Record<string, string | { value: string; hosts: string[] }> {
   const found = Object.entries(process.env).filter(([key, value]) => key.startsWith(SECRET) && value)
@@ -62,7 +62,7 @@ export function namedSecrets(): Record<string, string | { value: string; hosts: 
   const names = [...values.keys()].filter((name) => name !== '' && !isHosts(name))
   return Object.fromEntries(
     names.map((name) => {
-      // Also when it is empty: that is refused then, and not read as any host.
+      // Also when it is empty: an empty list is rejected, instead of meaning any host.
       const [value, hosts] = [values.get(name)!, process.env[`${SECRET}${name}${HOSTS}`]]
       return [name, hosts === undefined ? value : { value, hosts: hosts.split(',').map((host) => host.trim()) }]
     }),
@@ -71,6 +71,6 @@ export function namedSecrets(): Record<string, string | { value: string; hosts: 
 
 const FOR_COMMANDS = /^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LANGUAGE|LC_[A-Z]+)$/
 
-/** What commands may know of our environment: where things are and how people here write, and no secret. */
+/** The environment variables that commands inherit: paths and locale, no secrets. */
 export const commandEnvironment = (): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => FOR_COMMANDS.test(name)))

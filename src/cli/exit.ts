@@ -1,11 +1,11 @@
-/** Which exit status each error code ends the program with: one code, one status, from one table. Both are API. */
+/** The exit status of each error code, in one table. Codes and statuses are API. */
 import type { ErrorCode } from '../errors.ts'
 import type { ProblemCode } from '../server/problem-codes.ts'
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, notFound: 3, auth: 4, check: 5 } as const
 export type ExitName = keyof typeof EXIT
 
-/** The codes that only the command line has, with the sentence that `docs/reference/cli.md` gives of each. */
+/** The codes that only the CLI has, with the sentence that `docs/reference/cli.md` gives for each. */
 export const CLI_CODES = {
   USAGE: 'the command line cannot be read',
   ID_AMBIGUOUS: 'several things have an id or a name that fits',
@@ -134,6 +134,6 @@ export const EXIT_OF: Readonly<Record<Code, Exclude<ExitName, 'ok'>>> = {
   WAIT_TIMEOUT: 'failed',
 }
 
-/** `otherwise` is for a code that a newer server has and this table has not. */
+/** `otherwise` is for a code of a newer server that is missing in this table. */
 export const exitOf = (code: string, otherwise: ExitName = 'failed'): ExitName =>
   Object.hasOwn(EXIT_OF, code) ? EXIT_OF[code as Code] : otherwise

@@ -1,4 +1,4 @@
-/** Finds the one stored thing that a command names by an id, by the beginning of an id, or by a name; what is done with it is the command's matter. */
+/** Finds the one stored item that a command names by id, id prefix or name. */
 import type { Backend } from './backend.ts'
 import { listed } from './listing.ts'
 import { UsageError } from './usage-error.ts'
@@ -12,26 +12,26 @@ export interface Kind<Item extends Thing> {
   readonly noun: string
   /** The command that lists them, such as `runs ls`. */
   readonly list: string
-  /** What tells one from another, after its id. */
+  /** The fields that distinguish items, shown after the id. */
   readonly about: (item: Item) => readonly (string | null)[]
-  /** Where things have names that people gave them. */
+  /** For items that have names. */
   readonly nameOf?: (item: Item) => string
-  /** Things that are over are not meant by their name; all are when absent. */
+  /** Whether a name can select this item, such as a key that is not revoked; default: always. */
   readonly isMeant?: (item: Item) => boolean
 }
 
 export interface Listing<Item extends Thing> extends Kind<Item> {
-  /** Of the list over REST, which takes `?id=`, and `?name=` where there are names. */
+  /** REST path of the list, which takes `?id=`, and `?name=` for items with names. */
   readonly path: string
 }
 
 const WHOLE = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const BEGINNING = /^-*(?:[0-9a-f]-*){4,32}$/i
 const TOO_SHORT = /^[0-9a-f]{1,3}$/i
-/** Candidates that a refusal lists. */
+/** Candidates listed in the error. */
 const SHOWN = 5
 
-/** A whole id is taken as it is: the command's own request says whether there is such a thing. */
+/** Returns a whole id unchanged: the command's own request reports whether the item exists. */
 export async function findId<Item extends Thing>(backend: Backend, kind: Listing<Item>, text: string): Promise<string> {
   if (WHOLE.test(text)) return text.toLowerCase()
   const { path, nameOf, isMeant = () => true } = kind
@@ -42,15 +42,15 @@ export async function findId<Item extends Thing>(backend: Backend, kind: Listing
     if (meant.length > 0) return onlyOne(kind, text, meant)
   }
   if (TOO_SHORT.test(text))
-    throw new UsageError(`${JSON.stringify(text)} is too short for an id`, { hint: 'write 4 or more of its digits' })
+    throw new UsageError(`${JSON.stringify(text)} is too short for an id`, { hint: 'give at least 4 of its digits' })
   if (!BEGINNING.test(text)) throw noSuch(kind, text)
   return onlyOne(kind, text, (await listed<Item>(backend, path, { query: { id: text }, limit })).items)
 }
 
-/** So many may have had one name, such as a key that was rolled again and again. */
+/** Many items may have had one name, such as a key that was rolled often. */
 const NAMED = 1000
 
-/** The same among things that come in one list, whose ids may be any text. */
+/** The same for items that come in one list, whose ids may be any text. */
 export function findAmong<Item extends Thing>(items: readonly Item[], kind: Kind<Item>, text: string): string {
   if (items.some(({ id }) => id === text)) return text
   const { nameOf, isMeant = () => true } = kind
@@ -69,9 +69,9 @@ function onlyOne<Item extends Thing>(kind: Kind<Item>, text: string, found: read
   if (others.length === 0) return first.id
   const lines = found.slice(0, SHOWN).map((item) => `  ${[item.id, ...kind.about(item)].filter(Boolean).join('  ')}`)
   if (found.length > SHOWN) lines.push('  and more')
-  throw new UsageError([`${JSON.stringify(text)} fits more than one ${kind.noun}:`, ...lines].join('\n'), {
+  throw new UsageError([`${JSON.stringify(text)} matches more than one ${kind.noun}:`, ...lines].join('\n'), {
     code: 'ID_AMBIGUOUS',
-    hint: 'write more of the id',
+    hint: 'give more digits of the id',
   })
 }
 

@@ -1,4 +1,4 @@
-/** Gives the modules that Node itself imports for the user this copy of everytick, and reports which of the user's files it loads; TypeScript is loaded by `user-module.ts`. */
+/** Module hooks: user modules that Node imports get this copy of everytick, and each loaded user file is reported. `user-module.ts` loads TypeScript. */
 import * as modules from 'node:module'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,23 +9,23 @@ interface Context {
 }
 type Next<Context, Answer> = (what: string, context?: Context) => Answer
 
-/** Newer runtimes call hooks in the same thread. */
+/** Newer runtimes call hooks in the main thread. */
 const { registerHooks } = modules as unknown as { registerHooks?: (hooks: object) => void }
 const OWN = new URL('..', import.meta.url).href
-/** This file by its name, under which it lies in dist/ too: bundled, its own address may be that of another file. */
+/** This file by name, as in dist/: in a bundle, `import.meta.url` may be another file. */
 const HOOKS = new URL(`./import-hook${extname(fileURLToPath(import.meta.url))}`, import.meta.url)
 
 const isOurs = (specifier: string): boolean => specifier === 'everytick' || specifier.startsWith('everytick/')
 
-/** Neither of a package nor ours. */
+/** Neither in a package nor ours. */
 export const isUsers = (url: string): boolean =>
   url.startsWith('file:') && !url.includes('/node_modules/') && !url.startsWith(OWN)
 
-/** The file's own package may be another copy of ours, or none: jobs must be made by the code that runs them. */
+/** The project may have another copy of everytick, or none, but jobs must come from the copy that runs them. */
 const contextOf = (specifier: string, context: Context): Context =>
   isOurs(specifier) ? { ...context, parentURL: import.meta.url } : context
 
-// The hooks as `register` wants them, in a thread of their own; this module is loaded there once more.
+// The hooks for `register`, which loads this module again in a separate thread.
 let report: (url: string) => void = () => {}
 
 export function initialize({ port }: { port: MessagePort }): void {

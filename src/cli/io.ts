@@ -1,4 +1,4 @@
-/** What a command is handed to speak with: where its output goes, what its reader sees, and the backend it asked for. */
+/** The input and output of a command: its streams, its terminal settings and its backend. */
 import { type Backend, type BackendOptions, openBackend } from './backend.ts'
 import { type Surroundings, surroundings } from './config.ts'
 import type { View } from './print.ts'
@@ -7,9 +7,9 @@ import { screenText } from './screen-text.ts'
 export interface Io {
   /** Data, to standard output. */
   write(text: string): void
-  /** Data of a format of its own, such as a crontab: exact, unless a terminal shows it. */
+  /** Data in its own format, such as a crontab: byte for byte, except on a terminal. */
   exact(text: string): void
-  /** Chatter, to standard error. */
+  /** Messages, to standard error. */
   note(text: string): void
   readonly around: Surroundings
   view(): Promise<View>
@@ -26,7 +26,7 @@ export const ioOf = (write: (text: string) => void): Io => ({
   },
 })
 
-/** Does something with a backend, and closes it whatever happens. */
+/** Opens a backend, runs `work` and always closes the backend. */
 export const withBackend = async <T>(options: BackendOptions, work: (backend: Backend) => Promise<T>): Promise<T> =>
   closing(await openBackend(options), work)
 

@@ -1,4 +1,4 @@
-/** What commands call by an id: where each kind is listed over REST, and what tells one of its things from another. */
+/** The resources that commands select by id: the REST list of each kind, and the fields that distinguish its items. */
 import type { Kind, Listing } from './find-id.ts'
 
 interface RunItem {

@@ -1,4 +1,4 @@
-/** Writes what the program says when it ends as a log entry where its log is JSON, so that a reader of entries finds nothing else; the words are the caller's. */
+/** Writes the final message of the program, as a log entry if its log is JSON, so that log readers get only entries. */
 import { logLine } from '../observe/log-text.ts'
 import type { LogLevel } from '../observe/logger.ts'
 import { systemClock } from '../time/clock.ts'
@@ -9,7 +9,7 @@ export interface LastWord {
   readonly data?: Readonly<Record<string, unknown>>
 }
 
-/** Asked of the arguments: a command that is refused has not read them. */
+/** Reads the raw arguments, because a rejected command has not parsed them. */
 export const isLogJson = (args: readonly string[]): boolean =>
   args.some((arg, i) => arg === '--log-format=json' || (arg === '--log-format' && args[i + 1] === 'json'))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The process around the command line: arguments in, text and exit code out; what a command does is under commands/. */
+/** The CLI process: parses arguments, prints errors and sets the exit code; commands/ implements the commands. */
 import { ownVersion, surroundings } from './config.ts'
 import { isLogJson } from './last-word.ts'
 import { leave, openNow } from './leave.ts'
@@ -12,9 +12,9 @@ const write = (text: string): void => {
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // A reader such as `head` may leave early: that is its right, not an error worth a word.
+    // A reader such as `head` may close the pipe early, which is not an error.
     if (error.code === 'EPIPE') process.exit(process.exitCode)
-    if (stream === process.stdout) process.stderr.write(`everytick: the output could not be written (${error.code})\n`)
+    if (stream === process.stdout) process.stderr.write(`everytick: cannot write the output (${error.code})\n`)
     process.exitCode = 1
   })
 }

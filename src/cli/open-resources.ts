@@ -1,6 +1,6 @@
-/** Says in words what keeps a process alive, from the names that Node gives its resources; pure. */
+/** Describes what keeps a process alive, from Node's resource names; pure. */
 
-/** What a name of `process.getActiveResourcesInfo()` means to people; others are shown as they are. */
+/** Display names for the names of `process.getActiveResourcesInfo()`; other names appear unchanged. */
 const WORDS: Readonly<Record<string, readonly [one: string, many: string]>> = {
   Timeout: ['timer', 'timers'],
   Immediate: ['immediate', 'immediates'],
@@ -22,14 +22,14 @@ const WORDS: Readonly<Record<string, readonly [one: string, many: string]>> = {
   TCPConnectWrap: ['TCP connection being made', 'TCP connections being made'],
 }
 
-/** Such as `1 timer, 2 TCP connections`; `atStart` is what was there before and does not count. */
+/** Such as `1 timer, 2 TCP connections`; `atStart` lists resources open before user code ran, which do not count. */
 export function openResourcesText(names: readonly string[], atStart: readonly string[]): string {
   const counts = new Map<string, number>()
   const add = (name: string, change: number): void => void counts.set(name, (counts.get(name) ?? 0) + change)
   for (const name of names) add(name, 1)
   for (const name of atStart) add(name, -1)
   const parts = [...counts].flatMap(([name, count]) => (count > 0 ? [amount(name, count)] : []))
-  return parts.join(', ') || 'something that Node does not name'
+  return parts.join(', ') || 'a resource that Node does not name'
 }
 
 function amount(name: string, count: number): string {

@@ -1,4 +1,4 @@
-/** What is said when an address cannot be listened on; other errors are left as they are. */
+/** The error for an address that the process cannot listen on; other errors stay unchanged. */
 import { UsageError } from './usage-error.ts'
 
 /** The error to throw instead of this one. */
@@ -7,9 +7,9 @@ export function portProblem(error: unknown, port: number): unknown {
   const code = String(error.code)
   const [message, hint] =
     code === 'EADDRINUSE'
-      ? [`port ${port} is taken`, '--port 0 takes a free one']
+      ? [`port ${port} is already in use`, 'use another --port; --port 0 picks a free one']
       : code === 'EACCES'
-        ? [`port ${port} may not be used`, '--port 0 takes a free one']
-        : [`nobody can listen there (${code})`, '--host takes an address of this machine']
+        ? [`no permission to listen on port ${port}`, 'use another --port; --port 0 picks a free one']
+        : [`cannot listen on this address (${code})`, '--host takes an address of this machine']
   return new UsageError(message, { code: 'PORT_UNAVAILABLE', hint, cause: error })
 }

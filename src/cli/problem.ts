@@ -1,4 +1,4 @@
-/** Turns whatever went wrong into what the user reads and the exit code a script sees; the words come from where it was thrown. */
+/** Turns an error into the text for the user and the exit code for scripts; the code that throws writes the message. */
 import { EverytickError, type Span } from '../errors.ts'
 import type { CalledCommand } from './called-command.ts'
 import { EXIT, exitOf } from './exit.ts'
@@ -8,18 +8,18 @@ import { UsageError } from './usage-error.ts'
 import { withoutPasswords } from './without-passwords.ts'
 
 export interface Problem {
-  /** A code of the catalogues; USAGE when the command line itself cannot be read, INTERNAL when the fault is ours. */
+  /** A code of the catalogues; USAGE for an invalid command line, INTERNAL for a bug in Everytick. */
   readonly code: string
   readonly message: string
   readonly hint?: string | undefined
   readonly source?: string | undefined
   readonly span?: Span | undefined
-  /** What prints the help of the command that was called, for mistakes on the command line. */
+  /** The command that prints the relevant help, for mistakes on the command line. */
   readonly help?: string | undefined
   readonly exit: number
 }
 
-/** Without passwords, wherever the error comes from. */
+/** Removes passwords, whatever threw the error. */
 export function problemOf(error: unknown): Problem {
   const { message, hint, source, ...problem } = rawProblemOf(error)
   const isSame = source === undefined || withoutPasswords(source) === source
@@ -41,7 +41,7 @@ function rawProblemOf(error: unknown): Problem {
   const usage = usageProblem(error)
   if (usage) return usage
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return { code: 'INTERNAL', message, hint: 'this is a fault of Everytick: please report it', exit: EXIT.failed }
+  return { code: 'INTERNAL', message, hint: 'this is a bug in Everytick: please report it', exit: EXIT.failed }
 }
 
 const USAGE_CODES: Readonly<Record<string, Problem['code']>> = {
@@ -50,7 +50,7 @@ const USAGE_CODES: Readonly<Record<string, Problem['code']>> = {
   'commander.invalidArgument': 'OPTION_INVALID',
 }
 
-/** Thrown where a group of commands is called without one of them. */
+/** Commander throws it when a command group is called without a subcommand. */
 const GROUP_ALONE = 'commander.help'
 
 /** Commander writes `error: what` and, when it has an idea, `(Did you mean x?)` on a second line. */
@@ -59,14 +59,14 @@ function usageProblem(error: unknown): Problem | undefined {
   if (!error.code.startsWith('commander.')) return undefined
   const [what = '', idea] = error.message.replace(/^error: /, '').split(/\n(?=\()/)
   const hint = idea ? idea.slice(1, -1).replace('Did', 'did') : undefined
-  const message = error.code === GROUP_ALONE ? 'a command is missing' : what
+  const message = error.code === GROUP_ALONE ? 'a subcommand is missing' : what
   return { code: USAGE_CODES[error.code] ?? 'USAGE', message, hint, exit: EXIT.usage }
 }
 
-/** Mistakes in what was typed, which the help of the command clears up. */
+/** Typing mistakes, for which the help of the command is useful. */
 const TYPED_WRONG: ReadonlySet<string> = new Set(['USAGE', 'OPTION_UNKNOWN', 'OPTION_INVALID'])
 
-/** The same problem with a pointer to the help of the command, where that helps. */
+/** Adds a pointer to the help of the command to a typing mistake. */
 export function withHelp(problem: Problem, { name, subcommands }: CalledCommand): Problem {
   if (!TYPED_WRONG.has(problem.code)) return problem
   const commands = subcommands.length > 0 ? `its commands: ${subcommands.join(', ')}` : undefined
@@ -77,11 +77,11 @@ export function problemJson({ code, message, hint, span, help }: Problem): strin
   return `${jsonText({ code, message, hint: hint ?? null, span: span ?? null, ...(help && { help }) })}\n`
 }
 
-/** Where the log of the process is JSON. */
+/** For a process whose log is JSON. */
 export const problemEntry = ({ code, message, hint, help }: Problem): string =>
   lastEntry({ level: 'error', message, data: { code, ...(hint && { hint }), ...(help && { help }) } })
 
-/** The message, the refused text with carets under the spot, and what to do next. */
+/** The message, the rejected text with carets under the position, and the hint. */
 export function problemText(problem: Problem, wantColours: boolean): string {
   const { red, bold, dim } = coloursFor(wantColours)
   const { code, source, span } = problem

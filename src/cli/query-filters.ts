@@ -1,4 +1,4 @@
-/** Reads words such as `tag:mail workspace:t_42 report` into what REST asks for; what they find is the backend's matter. */
+/** Parses words such as `tag:mail workspace:t_42 report` into REST filters. */
 import { UsageError } from './usage-error.ts'
 
 export type Words = Readonly<Record<string, string>>
@@ -7,7 +7,7 @@ const WORD = /^([a-z]+)[:=](.*)$/su
 
 interface Known {
   readonly names: readonly string[]
-  /** Whether words without a name are looked for in the text. */
+  /** Whether words without a name are a text search. */
   readonly text: boolean
 }
 
@@ -17,11 +17,11 @@ export const SCHEDULE_FILTERS: Known = {
 }
 export const RUN_FILTERS: Known = { names: ['workspace', 'schedule', 'job', 'queue', 'status'], text: false }
 
-/** Each name at most once; several words without one are looked for as they stand. */
+/** Each name at most once; words without a name form one search text. */
 export function readFilters(words: readonly string[], { names, text }: Known): Words {
   const found: Record<string, string> = {}
   const put = (name: string, value: string): void => {
-    if (found[name] !== undefined) throw new UsageError(`${name} is said twice`, { hint: `say it once` })
+    if (found[name] !== undefined) throw new UsageError(`${name} is given twice`, { hint: 'give it once' })
     found[name] = value
   }
   const free: string[] = []
@@ -29,7 +29,7 @@ export function readFilters(words: readonly string[], { names, text }: Known): W
     const [, name, value] = WORD.exec(word) ?? []
     if (name === undefined && text) free.push(word)
     else if (name === undefined || !names.includes(name)) throw unknown(word, names)
-    else if (value === '') throw new UsageError(`${word} says nothing`, { hint: `such as ${name}:something` })
+    else if (value === '') throw new UsageError(`${word} has no value`, { hint: `write ${name}:value` })
     else put(name, value!)
   }
   if (free.length > 0) put('text', free.join(' '))
@@ -37,8 +37,8 @@ export function readFilters(words: readonly string[], { names, text }: Known): W
 }
 
 const unknown = (word: string, names: readonly string[]): UsageError =>
-  new UsageError(`${JSON.stringify(word)} is nothing that can be looked for`, {
-    hint: `write ${names.map((name) => `${name}:…`).join(', ')}`,
+  new UsageError(`Unknown filter ${JSON.stringify(word)}`, {
+    hint: `use ${names.map((name) => `${name}:…`).join(', ')}`,
   })
 
 /** For `GET /schedules`. */
@@ -50,12 +50,12 @@ export function scheduleQuery({ text, paused, ...words }: Words): Record<string,
   }
 }
 
-/** For `POST /operations`; `all` is the word for everything. */
+/** For `POST /operations`; `all` selects everything. */
 export function scheduleFilter(words: readonly string[]): Record<string, string | boolean> {
   if (isAll(words)) return { all: true }
   const { paused, health, ...rest } = readFilters(words, SCHEDULE_FILTERS)
   if (health !== undefined)
-    throw new UsageError('--where cannot look for health', { hint: 'name a tag, a job or a workspace' })
+    throw new UsageError('--where does not support health', { hint: 'filter by tag, job or workspace' })
   return { ...rest, ...(paused === undefined ? {} : { paused: readBoolean(paused, 'paused') }) }
 }
 
@@ -63,5 +63,5 @@ export const isAll = (words: readonly string[]): boolean => words.length === 1 &
 
 function readBoolean(text: string, name: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true'
-  throw new UsageError(`${name} is true or false, not ${text}`)
+  throw new UsageError(`${name} must be true or false, not ${text}`)
 }

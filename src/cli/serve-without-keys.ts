@@ -1,10 +1,10 @@
-/** What `everytick serve` says when there is no API key yet: the commands that go on from here, with the database and file that were given. */
+/** The message of `everytick serve` without any API key: the commands to run next, with the given database and file. */
 import { shellWord } from './shell-word.ts'
 
 export interface GivenToServe {
   readonly config?: string | undefined
   readonly db?: string | undefined
-  /** The store of the configuration, when it is an address and `keys` would not find it by itself. */
+  /** The store of the configuration, if it is an address that `keys` would not find without --db. */
   readonly configStore?: string | undefined
 }
 
@@ -14,18 +14,18 @@ export function serveWithoutKeysText({ config, db, configStore }: GivenToServe):
   const file = config === undefined ? '' : ` --config ${shellWord(config)}`
   const serve = `everytick serve${file}${where(db)}`
   return [
-    'there is no key yet, so no request could be answered',
+    'this server has no API key yet, so it would reject every request',
     '',
-    '  Either create a key with full rights; it is printed once:',
+    '  Either create a key with full rights (printed once):',
     `    everytick keys create --name admin --scope admin${where(db ?? configStore)}`,
     `    ${serve}`,
     '',
-    '  Or start with a link that creates the first key, once:',
+    '  Or start with a one-time link that creates the first key:',
     `    ${serve} --setup`,
     '',
-    '  On your own machine, "everytick dev" needs no key.',
+    '  On your own machine, "everytick dev" needs no API key.',
   ].join('\n')
 }
 
-/** This text may end up in a log. */
+/** The text may be logged. */
 const withoutPassword = (address: string): string => address.replace(/^(\w+:\/\/[^:/@]*):[^@]*@/, '$1:PASSWORD@')

@@ -1,15 +1,15 @@
-/** Reads what a server answers, bounded in bytes and time and without trusting its shape; which request is sent is the backend's matter. */
+/** Reads responses of a server, with limits on bytes and time, and without trusting their shape. */
 import { printable } from '../printable.ts'
 import { systemTimers } from '../time/timers.ts'
 import { UsageError } from './usage-error.ts'
 
-/** Of one answer: many times what a page of a list has. */
+/** For one response: many times the size of a list page. */
 const MAX_BYTES = 32 * 1024 * 1024
-/** Of a refusal, which is a few sentences. */
+/** For an error response, which is a few sentences. */
 const MAX_REFUSAL_BYTES = 256 * 1024
 const MAX_MS = 120_000
 
-/** How many bytes several answers may have together, such as the pages of one list. */
+/** The total bytes of several responses, such as the pages of one list. */
 export interface ByteBudget {
   left: number
 }
@@ -20,11 +20,11 @@ export interface ReadLimits {
   readonly budget?: ByteBudget | undefined
 }
 
-/** An answer that this command cannot work with; `why` follows the words "the server". */
+/** The error for an unusable response; `why` follows the words "the server". */
 export const badAnswer = (why: string, cause?: unknown): UsageError =>
   new UsageError(`the server ${why}`, {
     code: 'SERVER_FAILED',
-    hint: 'is --url the address of an Everytick server, and of a version like this one?',
+    hint: 'check that --url is the address of an Everytick server of a compatible version',
     ...(cause === undefined ? {} : { cause }),
   })
 
@@ -43,15 +43,15 @@ export async function readText(response: Response, limits: ReadLimits = {}): Pro
   try {
     for (;;) {
       const { value, done } = await reader.read()
-      if (isLate) throw badAnswer(`did not end its answer within ${maxMs / 1000} s`)
+      if (isLate) throw badAnswer(`did not complete its response within ${maxMs / 1000} s`)
       if (done) break
       bytes += value.length
-      if (bytes > most) throw badAnswer(`answers more than ${Math.floor(most / 1024 / 1024)} MiB`)
+      if (bytes > most) throw badAnswer(`returned more than ${Math.floor(most / 1024 / 1024)} MiB`)
       parts.push(value)
     }
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw badAnswer('broke off its answer', error)
+    throw badAnswer('closed the connection before the end of its response', error)
   } finally {
     inTime()
     void reader.cancel().catch(() => {})
@@ -60,34 +60,31 @@ export async function readText(response: Response, limits: ReadLimits = {}): Pro
   return new TextDecoder().decode(Buffer.concat(parts))
 }
 
-/** Null for an answer without a body. */
+/** Null for a response without a body. */
 export async function readJson(response: Response, limits: ReadLimits = {}): Promise<unknown> {
   const text = await readText(response, limits)
   if (response.status === 204) return null
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw badAnswer('answers something that is not JSON', cause)
+    throw badAnswer('returned a response that is not JSON', cause)
   }
 }
 
-/** A key of ours must not follow to an address that only the server names. */
+/** The API key must not go to an address that only the server names. */
 export function refuseRedirect({ status, headers }: Response): void {
   if (status < 300 || status > 399) return
   const to = headers.get('location')
-  throw new UsageError(
-    `the server sends this request elsewhere (${status})${to === null ? '' : `: ${to.slice(0, 500)}`}`,
-    {
-      code: 'SERVER_FAILED',
-      hint: 'redirects are not followed: pass the address of the server itself with --url',
-    },
-  )
+  throw new UsageError(`the server redirects this request (${status})${to === null ? '' : `: ${to.slice(0, 500)}`}`, {
+    code: 'SERVER_FAILED',
+    hint: 'the CLI does not follow redirects: pass the final address of the server with --url',
+  })
 }
 
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/
 const MAX_TEXT = 4000
 
-/** What a refusal says, as far as it says it in our words. */
+/** The fields of an error response that have the expected form. */
 export interface Refusal {
   readonly code: string | null
   readonly detail: string | null
@@ -113,7 +110,7 @@ const wordsOf = (text: unknown): string | null => (typeof text === 'string' ? pr
 
 let waitForStop = false
 
-/** Sends a request to a server that is not ours; what cannot be reached, or does not begin to answer in time, is thrown as it is. */
+/** Sends a request to a remote server; throws the original error if it is unreachable or does not start to respond in time. */
 export async function askServer(request: Request): Promise<Response> {
   waitForStop = true
   const late = new AbortController()
@@ -125,7 +122,7 @@ export async function askServer(request: Request): Promise<Response> {
   }
 }
 
-/** What an error means that no code foresaw: where a server was asked, its answer has another shape than this command reads. */
+/** Turns an unexpected error after a request to a server into SERVER_FAILED: the response has an unexpected shape. */
 export function unreadableAnswer(error: unknown): unknown {
   const isShape =
     error instanceof TypeError ||
@@ -133,6 +130,6 @@ export function unreadableAnswer(error: unknown): unknown {
     error instanceof RangeError ||
     error instanceof SyntaxError
   return waitForStop && isShape
-    ? badAnswer(`answers something that this command cannot read (${error.message})`, error)
+    ? badAnswer(`returned a response that this command cannot read (${error.message})`, error)
     : error
 }

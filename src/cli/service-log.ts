@@ -1,4 +1,4 @@
-/** The log of `serve` and `worker`: one line for each entry, as `--log-format` and `--log-level` say; what is logged is decided elsewhere. */
+/** The log of `serve` and `worker`: one line per entry, according to `--log-format` and `--log-level`. */
 import { isLogged, type LogFormat, logLine } from '../observe/log-text.ts'
 import type { Logger, LogLevel } from '../observe/logger.ts'
 import { readChoice } from '../options.ts'
@@ -13,7 +13,7 @@ export interface LogOptions {
 export interface ServiceLog {
   readonly format: LogFormat
   readonly logger: Logger
-  /** For the app: before the logger of the configuration when an option was given, otherwise behind it. */
+  /** For the app: overrides the logger of the configuration when an option is given, otherwise the default. */
   readonly options: {
     readonly overrides: { readonly logger?: Logger }
     readonly defaults: { readonly logger?: Logger }
@@ -41,13 +41,13 @@ const streamLogger = (format: LogFormat, least: LogLevel): Logger =>
   })
 
 export interface Announcement {
-  /** For people: some lines. */
+  /** Text for a terminal, several lines. */
   readonly text: string
   readonly message: string
   readonly data?: Readonly<Record<string, unknown>>
 }
 
-/** Where the log is read by programs, what a process says of itself is an entry too. */
+/** With a JSON log, announcements of the process are log entries too. */
 export function announce({ format, logger }: ServiceLog, write: (text: string) => void, said: Announcement): void {
   if (format === 'json') logger.info(said.message, said.data)
   else write(said.text)

@@ -1,4 +1,4 @@
-/** Stops an app within a bounded time, and says in an error, and so in the exit code, what could not be ended in order. */
+/** Stops an app within a bounded time; the error, and so the exit code, reports what did not stop cleanly. */
 import type { EngineEvent } from '../observe/engine-event.ts'
 import { coreOf } from '../scheduler/core.ts'
 import type { Everytick } from '../scheduler.ts'
@@ -7,9 +7,9 @@ import { systemTimers } from '../time/timers.ts'
 import { waitForStop } from './stop-signal.ts'
 import { UsageError } from './usage-error.ts'
 
-/** After the drain: handlers heed their signal, verdicts and log lines are written, leases are released, the store closes. */
+/** After the drain: handlers react to their signal, the worker writes verdicts and log lines and releases leases, the store closes. */
 const CLOSING_MS = 15_000
-/** More jobs are not named. */
+/** Maximum number of job names in the error. */
 const MAX_NAMED = 5
 
 type Incomplete = Extract<EngineEvent, { kind: 'stop.incomplete' }>
@@ -24,32 +24,32 @@ export async function stopApp(app: Everytick, drainMs: number): Promise<void> {
   if (inTime) return
   throw new UsageError(`the app did not stop within ${formatDuration(drainMs + CLOSING_MS)}`, {
     code: 'STOP_TIMEOUT',
-    hint: 'is the database reachable? Runs of this process are executed again when their leases end',
+    hint: 'check that the database is reachable. Other workers execute the runs of this process again when their leases end',
   })
 }
 
 export interface ServiceOptions {
   readonly app: Everytick
-  /** How long runs in progress are waited for. */
+  /** How long to wait for running runs. */
   readonly drainMs: number
-  /** Ends by itself after so long. */
+  /** Stops after this many seconds. */
   readonly seconds?: number | undefined
-  /** Called with the first request to end. */
+  /** Called on the first request to stop. */
   readonly onEnding?: (() => void) | undefined
-  /** Starts the app, and whatever else there is; `isEnding` says whether there is a request to end meanwhile. */
+  /** Starts the app and its servers; `isEnding` returns whether a stop was requested meanwhile. */
   start(isEnding: () => boolean): Promise<void>
 }
 
-/** Starts, goes on until the process is asked to end, and stops. */
+/** Starts, waits for a stop signal or `seconds`, then stops. */
 export async function runUntilStopped({ app, drainMs, seconds, onEnding, start }: ServiceOptions): Promise<void> {
   let stopping: Promise<void> | null = null
   const stop = (): Promise<void> => {
     stopping ??= stopApp(app, drainMs)
-    // Awaited below; a start that still waits must not make this an unhandled rejection.
+    // Awaited below; while start() is still pending, a failure here must not become an unhandled rejection.
     stopping.catch(() => {})
     return stopping
   }
-  // Within the signal: an app stops by itself on SIGTERM, and the first call decides about the drain.
+  // Inside the signal handler: the app also stops on SIGTERM, and the first stop call sets the drain.
   const end = waitForStop(seconds, () => {
     onEnding?.()
     void stop()
@@ -74,7 +74,7 @@ function incompleteError({ drainMs, interrupted, unwritten }: Incomplete): Usage
   ]
   return new UsageError(parts.join('; '), {
     code: 'DRAIN_EXCEEDED',
-    hint: 'those runs go back to the queue. Raise --drain, or let handlers end when ctx.signal aborts',
+    hint: 'these runs go back to the queue. Increase --drain, or end handlers when ctx.signal aborts',
   })
 }
 

@@ -1,14 +1,14 @@
-/** Waits until somebody asks the program to end: Ctrl-C, SIGTERM, or a time that is over; a second signal ends the process at once. */
+/** Waits for Ctrl-C, SIGTERM or a timeout; a second signal ends the process at once. */
 import { systemClock } from '../time/clock.ts'
 import { systemTimers } from '../time/timers.ts'
 import { sayLast } from './last-word.ts'
 
-/** npm passes a Ctrl-C on to a program that the terminal has already told, so that one key press arrives twice. */
+/** npm forwards a Ctrl-C that the terminal has already sent to the program, so one key press arrives twice. */
 const ONE_PRESS_MS = 500
-/** What a shell reports of a program that such a signal has ended. */
+/** The exit codes that shells use for these signals. */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
 
-/** Calls `onStop` within the first Ctrl-C or SIGTERM, or when the time is over, and resolves then. */
+/** Calls `onStop` in the handler of the first Ctrl-C or SIGTERM, or after `seconds`, then resolves. */
 export function waitForStop(seconds?: number, onStop: () => void = () => {}): Promise<void> {
   return new Promise((resolve) => {
     let firstAt: number | null = null

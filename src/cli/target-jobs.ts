@@ -1,4 +1,4 @@
-/** The jobs that the command line itself can bring, where it was told to: calls over HTTP, and commands of a list. */
+/** The jobs that CLI options add: HTTP requests, and commands from an allow list. */
 import { accessSync, constants } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Job } from '../job.ts'
@@ -16,7 +16,7 @@ export interface TargetOptions {
   readonly allowCommand?: readonly string[]
 }
 
-/** `works`: whether this process is to carry them out, and so should find the files. */
+/** `works`: whether this process executes them, so that the command files must exist. */
 export function targetJobs(options: TargetOptions, works: boolean): readonly Job[] {
   const { http: calls = false, allowCommand = [] } = options
   if (!calls) refuseAlone(options)
@@ -26,7 +26,7 @@ export function targetJobs(options: TargetOptions, works: boolean): readonly Job
 function refuseAlone({ allowPrivate, allowHost, publicUrl }: TargetOptions): void {
   const all = { '--allow-private': allowPrivate, '--allow-host': allowHost, '--public-url': publicUrl }
   const [alone] = Object.entries(all).find(([, value]) => value !== undefined) ?? []
-  if (alone !== undefined) throw new UsageError(`${alone} says how to call over HTTP`, { hint: 'add --http' })
+  if (alone !== undefined) throw new UsageError(`${alone} needs --http`, { hint: 'add --http' })
 }
 
 const httpJob = ({ allowPrivate = false, allowHost, publicUrl }: TargetOptions): Job =>
@@ -46,7 +46,7 @@ function commandJob(given: readonly string[], works: boolean): Job {
       })
     const file = resolve(path)
     if (works && !mayExecute(file))
-      throw new UsageError(`--allow-command ${name}: ${file} is not there, or may not be executed`)
+      throw new UsageError(`--allow-command ${name}: ${file} does not exist or is not executable`)
     return { name, file }
   })
   return command({ allow, env: commandEnvironment() }) as Job
@@ -61,10 +61,10 @@ function mayExecute(file: string): boolean {
   }
 }
 
-/** Both; what is no list is refused where lists of jobs are read. */
+/** Both lists; the reader of job lists rejects a value that is not a list. */
 export const alongside = (own: readonly Job[], added: readonly Job[]): readonly Job[] =>
   Array.isArray(own) ? [...own, ...added] : own
 
-/** Those whose names the project has not taken; for jobs that nobody asked for. */
+/** The jobs whose names the project does not use; for jobs added by default. */
 export const besides = (own: readonly Job[], jobs: readonly Job[]): readonly Job[] =>
   jobs.filter(({ name }) => !(Array.isArray(own) && own.some((job) => job?.name === name)))

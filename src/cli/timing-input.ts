@@ -1,4 +1,4 @@
-/** Turns the words and options of a command into a timing, its zone and its starting instant; the engine judges each of them. */
+/** Turns the arguments and options of a command into a timing, its zone and its starting instant; the engine validates each. */
 import { existsSync } from 'node:fs'
 import { EverytickError } from '../errors.ts'
 import type { Fold, Gap } from '../schedule/clock-change.ts'
@@ -9,7 +9,7 @@ import { type TimeZone, timeZone } from '../schedule/time-zone.ts'
 import type { Timing } from '../schedule/timing.ts'
 import { systemClock } from '../time/clock.ts'
 
-/** The options that `next` and `explain` share, as commander hands them over. */
+/** The options that `next` and `explain` share, as parsed by commander. */
 export interface TimingOptions {
   readonly tz?: string
   readonly from?: string
@@ -21,7 +21,7 @@ export interface TimingOptions {
 
 export interface TimingInput {
   readonly timing: Timing
-  /** The zone that was asked for: an interval has none of its own but is still shown in it. */
+  /** The requested zone: an interval has no zone of its own, but its occurrences are shown in this one. */
   readonly zone: TimeZone
   readonly from: number
 }
@@ -36,22 +36,22 @@ export function readTimingInput(words: readonly string[], options: TimingOptions
   return { timing, zone, from }
 }
 
-/** An expression without quotes arrives as several words, which is fine as long as the shell found no files for its stars. */
+/** An unquoted expression arrives as several words, which works unless the shell expanded a `*` to file names. */
 function readFilters(words: readonly string[], options: CronOptions): ReturnType<typeof parseCron> {
   try {
     return parseCron(words.join(' '), options)
   } catch (error) {
     const file = words.length > 1 ? words.find((word) => existsSync(word)) : undefined
     if (file === undefined || !(error instanceof EverytickError)) throw error
-    const message = `the shell put names of files in place of a *: "${file}" is among the ${words.length} words`
+    const message = `the shell expanded a * to file names: "${file}" is one of the ${words.length} words`
     throw new EverytickError(error.code, message, {
-      hint: 'put the expression in quotes, like "*/5 * * * *"',
+      hint: 'put the expression in quotes, such as "*/5 * * * *"',
       cause: error,
     })
   }
 }
 
-/** The years that RFC 3339 can write, less a day at both ends for the offsets of zones. */
+/** The years that RFC 3339 can express, minus one day at both ends for zone offsets. */
 const FIRST_INSTANT = Date.UTC(1, 0, 1)
 export const LAST_INSTANT = Date.UTC(9999, 11, 31)
 
@@ -59,7 +59,7 @@ export function readFrom(text: string | undefined): number {
   if (text === undefined) return systemClock.now()
   const from = readInstant(text)
   if (from >= FIRST_INSTANT && from <= LAST_INSTANT) return from
-  throw new EverytickError('INSTANT_INVALID', `--from ${JSON.stringify(text)} is too far away`, {
-    hint: 'stay within the years 1 to 9999',
+  throw new EverytickError('INSTANT_INVALID', `--from ${JSON.stringify(text)} is out of range`, {
+    hint: 'use a year from 1 to 9999',
   })
 }

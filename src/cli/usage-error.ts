@@ -1,4 +1,4 @@
-/** What the command line itself refuses, or a server refused it, with the exit status that belongs to its code. */
+/** The error for a request that the CLI or a server rejects, with the exit status of its code. */
 import { type Code, EXIT, type ExitName, exitOf } from './exit.ts'
 
 interface Details {
@@ -11,10 +11,10 @@ interface KnownCode extends Details {
   readonly code?: Code
 }
 
-/** The code a server answered with. */
+/** The error code in the server's response. */
 interface AnsweredCode extends Details {
   readonly code: string
-  /** The exit status when the server is newer and our table does not have its code. */
+  /** The exit status for a code of a newer server that is missing in our table. */
   readonly otherwise: ExitName
 }
 

@@ -1,4 +1,4 @@
-/** Imports a file of the user's with all that it imports, TypeScript included, whatever the runtime and its loaders can read; what the file says is for `config-file.ts`. */
+/** Imports a user file and its imports, including TypeScript, on every runtime; `config-file.ts` reads its exports. */
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
@@ -12,7 +12,7 @@ import { noConfigRefusal } from './no-config.ts'
 
 type Listener = (path: string) => void
 
-/** As React 17 and its like take it; others name theirs in a comment: `@jsxImportSource`. */
+/** For React 17 and later; other libraries set `@jsxImportSource` in a comment. */
 const JSX = { runtime: 'automatic' } as const
 
 const require = createRequire(import.meta.url)
@@ -20,32 +20,32 @@ const listeners = new Set<Listener>()
 const reported = new Set<string>()
 let isHooked = false
 
-/** Calls back with the path of each file of the user's that is loaded from now on. */
+/** Calls the listener with the path of each user file loaded from now on. */
 export function onUserFile(listener: Listener): void {
   listeners.add(listener)
 }
 
 export async function importUserModule(path: string): Promise<Record<string, unknown>> {
-  // The last gate, for a command that forgets the others.
+  // A last check, for a command that forgot to check --no-config.
   const refusal = noConfigRefusal('the code of this folder', 'leave out --no-config')
   if (refusal) throw refusal
   if (!isHooked) registerImportHook(report)
   isHooked = true
   const loader = await loaderFor(path)
   try {
-    // Only what it exports itself: the loader answers a module without a default export as its own.
+    // Copy the exports: for a module without a default export, the loader returns the module itself as default.
     return { ...(await settled(loader.import<Record<string, unknown>>(path))) }
   } finally {
-    // Those that are required, such as JSON, pass by the hook of older runtimes.
+    // On older runtimes the hook does not see required files, such as JSON.
     for (const file of Object.keys(require.cache)) report(pathToFileURL(file).href)
   }
 }
 
-/** Node ends a process that has nothing left to do without a word, also while a module of it waits. */
+/** Node silently exits a process with an empty event loop, even while a module awaits. */
 function settled<T>(loading: Promise<T>): Promise<T> {
   let onIdle = (): void => {}
   const stuck = new Promise<never>((_, reject) => {
-    onIdle = () => reject(new Error('loading does not end: a top-level await waits for a promise that nothing settles'))
+    onIdle = () => reject(new Error('loading does not end: a top-level await waits for a promise that never settles'))
   })
   process.once('beforeExit', onIdle)
   return Promise.race([loading, stuck]).finally(() => process.removeListener('beforeExit', onIdle))
@@ -64,7 +64,7 @@ async function loaderFor(path: string): Promise<Jiti> {
   return createJiti(path, {
     alias: ownModules(),
     tsconfigPaths: true,
-    // Ours, in the project: the loader's own may lie where other users of the machine can write.
+    // We use our own cache in the project: other users of the machine may be able to write to the loader's cache.
     fsCache: false,
     transform(options) {
       const { filename = path } = options
@@ -75,7 +75,7 @@ async function loaderFor(path: string): Promise<Jiti> {
   })
 }
 
-/** Jobs must be made by the code that runs them: the file's own package may be another copy of ours, or none. */
+/** Jobs must come from the copy of everytick that runs them: the project may have another copy, or none. */
 function ownModules(): Record<string, string> {
   const { exports } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     exports: Record<string, unknown>
@@ -84,7 +84,7 @@ function ownModules(): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, require.resolve(name)]))
 }
 
-/** In the packages of the project, else in the home of the user. */
+/** In node_modules of the project, else in the home folder of the user. */
 function cacheFolder(folder: string): string {
   const packages = join(folder, 'node_modules')
   if (existsSync(packages)) return join(packages, '.cache', 'everytick', 'compiled')

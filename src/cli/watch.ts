@@ -1,4 +1,4 @@
-/** Looks at something again and again until it is over, or until Ctrl-C says that nobody needs to see more. */
+/** Polls something until it ends or the user presses Ctrl-C. */
 import { systemTimers } from '../time/timers.ts'
 import { EXIT } from './exit.ts'
 import { UsageError } from './usage-error.ts'
@@ -12,7 +12,7 @@ export interface Watching<Seen> {
 const PAUSE_MS = 300
 const MAX_FAILURES = 20
 
-/** The last that was seen; `detached` when Ctrl-C ended it, also while an answer is waited for. */
+/** Returns the last state; `detached` if Ctrl-C ended the watch, also during a request. */
 export async function watched<Seen>({ look, isOver, show }: Watching<Seen>): Promise<Seen | 'detached'> {
   let leave = (): void => {}
   const left = new Promise<'detached'>((resolve) => {
@@ -39,13 +39,13 @@ export async function watched<Seen>({ look, isOver, show }: Watching<Seen>): Pro
 export const pause = (): Promise<void> => new Promise((resolve) => void systemTimers.set(PAUSE_MS, resolve))
 
 export interface RetryDelay {
-  /** Returns when this can be borne once more, and throws it otherwise. */
+  /** Returns if the watch may retry after this error; otherwise throws it. */
   bear(error: unknown): undefined
-  /** After a success. */
+  /** Call it after a success. */
   renew(): void
 }
 
-/** A server that is being replaced answers again soon: only what fails for long, or was refused, ends the watching. */
+/** A restarting server responds again soon, so only a rejected request or repeated failures end the watch. */
 export function patient(): RetryDelay {
   let failures = 0
   return {
