@@ -1,4 +1,4 @@
-/** `everytick alert-rules`: when something counts as wrong; what can be set about a kind of rule is judged by the server. */
+/** `everytick alert-rules`: lists and changes alert rules; the server validates the settings. */
 import { answer } from '../answer.ts'
 import { type Backend, segment } from '../backend.ts'
 import { type ChangeOptions, change } from '../change.ts'
@@ -49,7 +49,7 @@ const settingsText = (settings: Rule['settings']): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join(' ') || '-'
 
-/** The server replaces a rule whole, so what was not named is said again. */
+/** Sends the unchanged fields again, because the server replaces the whole rule. */
 export function setAlertRule(text: string, options: AlertRuleOptions, io: Io): Promise<void> {
   return withBackend(options, async (backend) => {
     const { data } = await backend.ask<{ readonly data: readonly Rule[] }>('GET', '/alert-rules')
@@ -58,12 +58,12 @@ export function setAlertRule(text: string, options: AlertRuleOptions, io: Io): P
     const before = data.find((rule) => rule.id === id)!
     const body = changedRule(before, { ...options, ...(await channelsOf(backend, options)) })
     const words = `change ${id}: ${differences(before, body).join(', ') || 'nothing'}`
-    const said = (rule: Rule): string => `${id}: ${differences(before, rule).join(', ') || 'as it was'}`
+    const said = (rule: Rule): string => `${id}: ${differences(before, rule).join(', ') || 'unchanged'}`
     await change<Rule>(backend, { method: 'PUT', path, body, words, said }, { ...options, io })
   })
 }
 
-/** By name or by the beginning of an id too; `all` is the word for every channel. */
+/** Channels by name, id or id prefix; `all` means every channel. */
 async function channelsOf(
   backend: Backend,
   { channel }: AlertRuleOptions,
@@ -87,10 +87,11 @@ export function changedRule(before: Rule, options: AlertRuleOptions): RuleFields
   }
 }
 
-/** Numbers are sent as numbers; what a setting means is the server's matter. */
+/** Sends numbers as numbers; the server validates the settings. */
 function readSetting(text: string): [name: string, value: string | number] {
   const at = text.indexOf('=')
-  if (at < 1) throw new UsageError(`--setting is written like grace=2m, not ${text}`, { code: 'OPTION_INVALID' })
+  if (at < 1)
+    throw new UsageError(`--setting takes name=value, such as grace=2m, not ${text}`, { code: 'OPTION_INVALID' })
   const value = text.slice(at + 1)
   return [text.slice(0, at), /^-?\d+(?:\.\d+)?$/.test(value) ? Number(value) : value]
 }

@@ -1,4 +1,4 @@
-/** `everytick alerts`: what is wrong, and what people may do about it. */
+/** `everytick alerts`: lists alerts; acknowledges, mutes and resolves them. */
 import { answer, listOf } from '../answer.ts'
 import { type ChangeOptions, change } from '../change.ts'
 import { findId } from '../find-id.ts'
@@ -30,7 +30,7 @@ interface Alert {
   readonly mutedUntil: string | null
 }
 
-/** Without a state those that somebody may still have to look after: open ones and acknowledged ones, newest first. */
+/** By default lists unresolved alerts, open and acknowledged, newest first. */
 export function listAlerts(options: AlertsListOptions, io: Io): Promise<void> {
   const { state, workspace } = options
   const states = state === 'any' ? [undefined] : state === undefined ? ['open', 'acknowledged'] : [state]
@@ -57,7 +57,7 @@ interface Move {
   readonly body?: unknown
 }
 
-/** Looks at it first: a dry run must say when there is none, and a person wants to read which one it was. */
+/** Reads the alert first, so that a dry run fails if it does not exist, and the output shows its title. */
 function moved(id: string, { verb, done, body }: Move, { io, ...options }: AlertOptions & { io: Io }): Promise<void> {
   return withBackend(options, async (backend) => {
     const path = `/alerts/${await findId(backend, ALERTS, id)}`
@@ -73,7 +73,7 @@ export const ackAlert = (id: string, options: AlertOptions, io: Io): Promise<voi
 
 export function muteAlert(id: string, options: MuteOptions, io: Io): Promise<void> {
   const { for: length, until } = options
-  // Both, if somebody says both: that is for the server to refuse.
+  // Sends both if both are given: the server rejects that.
   const body = {
     ...(until === undefined ? { for: length ?? '1h' } : length === undefined ? {} : { for: length }),
     ...(until === undefined ? {} : { until }),

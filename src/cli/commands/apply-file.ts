@@ -1,35 +1,35 @@
-/** Reads schedules from a file of YAML or JSON, one or many documents, each one or a list; what they say is judged by the backend. */
+/** Reads schedules from a YAML or JSON file with one or more documents, each a schedule or a list; the backend validates them. */
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { shown } from '../../errors.ts'
 import { UsageError } from '../usage-error.ts'
 
 export interface Declared {
-  /** Where it stands, for people. */
+  /** The location for messages. */
   readonly place: string
   readonly body: Readonly<Record<string, unknown>> & { readonly key: string; readonly workspace?: string }
 }
 
-/** Of schedules, the longest files are a few megabytes. */
+/** The largest realistic files are a few megabytes. */
 const MAX_BYTES = 32 * 1024 * 1024
 
 export async function readDocuments(file: string): Promise<readonly Declared[]> {
   const name = file === '-' ? 'standard input' : basename(file)
   const text = file === '-' ? await readInput() : await readText(file)
-  if (Buffer.byteLength(text) > MAX_BYTES) throw new UsageError(`${name} has more than 32 MiB`)
+  if (Buffer.byteLength(text) > MAX_BYTES) throw new UsageError(`${name} is larger than 32 MiB`)
   return declaredIn(await parse(text, name), name)
 }
 
-/** Exported for its tests: from parsed documents to schedules, refused when one of them cannot be one. */
+/** Exported for its tests: turns parsed documents into schedules; throws if one is not a schedule. */
 export function declaredIn(documents: readonly unknown[], name: string): readonly Declared[] {
   const found = documents.flat().filter((each) => each !== null)
-  if (found.length === 0) throw new UsageError(`${name} has no schedule in it`)
+  if (found.length === 0) throw new UsageError(`${name} contains no schedules`)
   const declared = found.map((body, i) => asDeclared(body, found.length === 1 ? name : `${name}, schedule ${i + 1}`))
   const places = new Map<string, string>()
   for (const { body, place } of declared) {
     const id = JSON.stringify([body.workspace ?? null, body.key])
     const other = places.get(id)
-    if (other !== undefined) throw new UsageError(`${place}: key ${shown(body.key)} is also that of ${other}`)
+    if (other !== undefined) throw new UsageError(`${place}: ${other} has the same key ${shown(body.key)}`)
     places.set(id, place)
   }
   return declared
@@ -38,12 +38,12 @@ export function declaredIn(documents: readonly unknown[], name: string): readonl
 function asDeclared(body: unknown, place: string): Declared {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new UsageError(`${place} is not a schedule, but ${shown(body)}`, {
-      hint: 'a schedule has key, job and one of cron, every, at or any',
+      hint: 'a schedule needs key, job and one of cron, every, at or any',
     })
   const { key, workspace } = body as { readonly key?: unknown; readonly workspace?: unknown }
   if (typeof key !== 'string' || key === '') throw new UsageError(`${place} has no key`, { hint: 'add key: <name>' })
   if (workspace !== undefined && typeof workspace !== 'string')
-    throw new UsageError(`${place}: workspace is text, not ${shown(workspace)}`)
+    throw new UsageError(`${place}: workspace must be text, not ${shown(workspace)}`)
   return { place: `${place} (${key})`, body: body as Declared['body'] }
 }
 
@@ -52,7 +52,7 @@ async function parse(text: string, name: string): Promise<readonly unknown[]> {
     try {
       return [JSON.parse(text)]
     } catch {
-      // YAML may begin like this too, and says better what is wrong.
+      // YAML may start like this too, and its parser has better error messages.
     }
   }
   const { parseAllDocuments } = await import('yaml')
@@ -85,7 +85,7 @@ async function readText(file: string): Promise<string> {
     return await readFile(file, 'utf8')
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    throw new UsageError(`${file} cannot be read (${code})`, {
+    throw new UsageError(`cannot read ${file} (${code})`, {
       code: code === 'ENOENT' ? 'FILE_MISSING' : 'FILE_FAILED',
       cause,
     })

@@ -1,4 +1,4 @@
-/** Asks the backend what storing schedules would change, and when it refuses, of which of them; nothing is written. */
+/** Previews what storing schedules would change, and finds the schedules that the backend rejects; writes nothing. */
 import type { Backend } from '../backend.ts'
 import type { ShownChange } from '../changes-text.ts'
 import { EXIT } from '../exit.ts'
@@ -10,7 +10,7 @@ export interface Preview extends Pick<ShownChange, 'workspace' | 'key' | 'before
 }
 
 const AT_ONCE = 100
-/** More are of the same kind. */
+/** Maximum number of errors listed. */
 const MAX_LISTED = 10
 
 export async function previewAll(backend: Backend, declared: readonly Declared[]): Promise<readonly Preview[]> {
@@ -39,7 +39,7 @@ interface Refused {
   readonly error: UsageError
 }
 
-/** One by one, since the answer to many names but the first that is wrong. */
+/** One by one, because the response to a batch names only the first invalid schedule. */
 async function refusedOf(backend: Backend, some: readonly Declared[]): Promise<Refused[]> {
   const refused: Refused[] = []
   for (const each of some) {
@@ -57,7 +57,7 @@ async function refusedOf(backend: Backend, some: readonly Declared[]): Promise<R
 const isRefusal = (error: unknown): error is UsageError =>
   error instanceof UsageError && (error.exit === EXIT.usage || error.exit === EXIT.auth)
 
-/** A place within the request means nothing to whoever wrote the file; a place within the schedule does. */
+/** Keeps the path within the schedule; the path within the request means nothing to the author of the file. */
 const wordsOf = ({ message }: UsageError): string => {
   const [, field, rest] = /^\/schedules\/\d+(\S*): ([\s\S]*)$/.exec(message) ?? []
   return rest === undefined

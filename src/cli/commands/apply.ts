@@ -1,4 +1,4 @@
-/** `everytick apply`: brings stored schedules in line with a file; all of it is judged before any of it is written. */
+/** `everytick apply`: creates, updates and removes stored schedules to match a file; validates everything before it writes anything. */
 import { answer, type JsonOption } from '../answer.ts'
 import { askYes } from '../ask-yes.ts'
 import { type Backend, type BackendOptions, openBackend, openUpToDateBackend } from '../backend.ts'
@@ -36,7 +36,7 @@ export interface Planned {
 export async function apply(options: ApplyOptions, io: Io): Promise<void> {
   const { prune = false, tag, dryRun = false } = options
   if (prune !== (tag !== undefined))
-    throw new UsageError('--prune and --tag go together: only what has the tag may be removed')
+    throw new UsageError('--prune needs --tag, and --tag needs --prune: only schedules with the tag are removed')
   const declared = await readDocuments(options.file)
   if (tag !== undefined) refuseUntagged(declared, tag)
   await closing(await (dryRun ? openBackend : openUpToDateBackend)(options), async (backend) => {
@@ -54,7 +54,7 @@ export async function apply(options: ApplyOptions, io: Io): Promise<void> {
 
 type Removal = Pick<ShownChange, 'workspace' | 'key'> & { readonly action: 'remove' }
 
-/** One entry for each, those that stay as they are included. */
+/** One entry per schedule, including unchanged ones. */
 export const changesOf = ({ previews, pruned }: Omit<Planned, 'declared'>): readonly (Preview | Removal)[] => [
   ...previews,
   ...pruned.map(({ workspace, key }) => ({ workspace, key, action: 'remove' as const })),
@@ -63,16 +63,16 @@ export const changesOf = ({ previews, pruned }: Omit<Planned, 'declared'>): read
 export const isChange = (each: Preview | Removal): each is Extract<Preview | Removal, ShownChange> =>
   each.action !== 'none'
 
-/** What the file does not tag now could never be pruned by it later. */
+/** A later run could never prune a schedule that the file does not tag now. */
 function refuseUntagged(declared: readonly Declared[], tag: string): void {
   const without = declared.find(({ body: { tags } }) => !(Array.isArray(tags) && tags.includes(tag)))
   if (without)
-    throw new UsageError(`${without.place} has not the tag ${tag}`, {
-      hint: 'with --prune every schedule of the file has the tag',
+    throw new UsageError(`${without.place} does not have the tag ${tag}`, {
+      hint: 'with --prune, every schedule in the file must have the tag',
     })
 }
 
-/** Those with the tag that the file has not; what code declares is code's to take away. */
+/** Stored schedules that have the tag and are not in the file, except those declared in code, which only sync removes. */
 export async function surplus(
   backend: Backend,
   among: { readonly tag: string; readonly workspace?: string },
@@ -109,7 +109,7 @@ export async function write(backend: Backend, { declared, previews, pruned }: Pl
       done += 1
     }
   } catch (error) {
-    if (done > 0) io.note(`${done} of ${all} changes were written; apply the file again when this is mended\n`)
+    if (done > 0) io.note(`${done} of ${all} changes were written; fix this and apply the file again\n`)
     throw error
   }
 }

@@ -1,4 +1,4 @@
-/** `everytick audit-log`: who changed what over HTTP, and whether the chain of hashes still holds. */
+/** `everytick audit-log`: lists changes over HTTP and verifies the hash chain. */
 import { answer, listOf } from '../answer.ts'
 import type { BackendOptions } from '../backend.ts'
 import { type Io, withBackend } from '../io.ts'
@@ -61,8 +61,8 @@ interface Verified {
 export function verifyAuditLog(options: VerifyOptions, io: Io): Promise<void> {
   const expected = options.expect?.trim()
   if (expected !== undefined && !/^[0-9a-f]{12,64}$/i.test(expected))
-    throw new UsageError('--expect is no hash of an audit log', {
-      hint: 'pass what everytick audit-log head printed: 64 hexadecimal digits, or the first 12 or more',
+    throw new UsageError('--expect is not the hash of an audit log', {
+      hint: 'pass the hash that everytick audit-log head printed: 64 hexadecimal digits, or at least the first 12',
     })
   return withBackend(options, async (backend) => {
     const found = await backend.ask<Verified>('GET', '/audit/verify', { query: { expect: expected } })
@@ -73,12 +73,13 @@ export function verifyAuditLog(options: VerifyOptions, io: Io): Promise<void> {
 }
 
 function wrongWith({ brokenAt, expectedAt, entries }: Verified, expected: string | undefined): string | null {
-  if (brokenAt !== null) return `the audit log was touched: entry ${brokenAt} does not fit the one before it`
+  if (brokenAt !== null)
+    return `the audit log was altered: the hash of entry ${brokenAt} does not match the previous entry`
   if (expected === undefined || expectedAt !== null) return null
-  return `no entry of the audit log, which has ${entries}, has the hash ${expected}: its end was cut off, it was written again, or this is another database`
+  return `none of the ${entries} audit log entries has the hash ${expected}: the log was truncated or rewritten, or this is another database`
 }
 
 function soundText({ entries, expectedAt }: Verified): string {
   const expected = expectedAt !== null ? `; entry ${expectedAt} has the expected hash` : ''
-  return `${entries} entries, and every one fits the one before it${expected}\n`
+  return `${entries} entries, hash chain intact${expected}\n`
 }

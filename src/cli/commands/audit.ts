@@ -1,4 +1,4 @@
-/** `everytick audit`: whether every occurrence is accounted for once; exit 5 unless nothing is lost, doubled or unexplained. */
+/** `everytick audit`: checks that the ledger accounts for every occurrence once; exits 5 if one is lost, doubled or unexplained. */
 import { systemClock } from '../../time/clock.ts'
 import { parseDuration } from '../../time/duration.ts'
 import { answer, type JsonOption } from '../answer.ts'
@@ -57,12 +57,12 @@ function scheduleOf(name: string): { readonly workspace: string; readonly schedu
   return { workspace, schedule: key }
 }
 
-/** An instant as it is, a duration as the instant so long before now. */
+/** Returns an instant unchanged, and a duration as the instant that long before now. */
 export const sinceText = (since: string, now: number): string =>
   /^\d+[a-z]/.test(since) ? new Date(now - parseDuration(since)).toISOString() : since
 
 const failoverText = (from: string, to: string): string =>
-  `the database failed over: writes acknowledged from ${from} to ${to} may be missing`
+  `the database failed over: writes acknowledged from ${from} to ${to} may be lost`
 
 const KINDS = ['lost', 'doubled', 'unexplained'] as const
 
@@ -85,15 +85,15 @@ export function ledgerText(ledger: Ledger, view: View): string {
   const { green, red, yellow, dim } = view.colours
   const { schedules, expected, runs, nonRuns, backfills, pending } = ledger
   const more = [
-    ...(backfills > 0 ? [`${backfills} run afterwards by backfills`] : []),
+    ...(backfills > 0 ? [`${backfills} run by backfills`] : []),
     ...(pending > 0 ? [`${pending} not planned yet`] : []),
   ]
   const lines = [
-    `${ledger.ok ? green('✓') : red('✗')} ${expected} occurrences of ${schedules} ${schedules === 1 ? 'schedule' : 'schedules'} = ${runs} runs + ${nonRuns} on record as skipped or missed`,
+    `${ledger.ok ? green('✓') : red('✗')} ${expected} occurrences of ${schedules} ${schedules === 1 ? 'schedule' : 'schedules'} = ${runs} runs + ${nonRuns} recorded as skipped or missed`,
     `  ${KINDS.map((kind) => `${ledger[`${kind}Count`]} ${kind}`).join(', ')}${more.length > 0 ? `; ${more.join(', ')}` : ''}`,
     dim(`  ${printable(`${ledger.from} to ${ledger.to}`)}`),
     ...ledger.notes.map(({ from, to }) => yellow(`! ${printable(failoverText(from, to))}`)),
   ]
-  const table = amiss.length === 0 ? '' : rowsText(['AMISS', 'SCHEDULE', 'OCCURRENCE'], amiss, view)
+  const table = amiss.length === 0 ? '' : rowsText(['PROBLEM', 'SCHEDULE', 'OCCURRENCE'], amiss, view)
   return `${lines.map((line) => `  ${line}\n`).join('')}${table}`
 }

@@ -1,4 +1,4 @@
-/** `everytick backfill watch`: a bar until a backfill has ended; Ctrl-C leaves, and the backfill goes on without it. */
+/** `everytick backfill watch`: shows a progress bar until a backfill ends; after Ctrl-C the backfill continues. */
 import { systemClock } from '../../time/clock.ts'
 import { createStallCheck } from '../backfill-stall.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -54,24 +54,24 @@ export async function watchBackfill(
     },
   }).finally(() => bar.clear())
   if (seen === 'detached') {
-    io.note(`detached; the backfill goes on: everytick backfill watch ${id}\n`)
+    io.note(`detached; the backfill continues. To watch it again: everytick backfill watch ${id}\n`)
     return ''
   }
   const { total } = workOf(seen)
   const ends = endsText(seen)
-  // Programs get the whole answer also when it is a bad one.
+  // With --json, print the whole body also when the backfill failed.
   if (json) io.write(fieldsText(seen, json))
   if (seen.state === 'cancelled')
     throw new UsageError(`backfill ${id} was cancelled: ${ends} of ${total}`, { code: 'CANCELLED' })
   if (seen.failed > 0)
     throw new UsageError(`${seen.failed} of ${total} failed`, {
       code: 'INCOMPLETE',
-      hint: `everytick runs ls status:failed shows them`,
+      hint: `list them with: everytick runs ls status:failed`,
     })
   return json ? '' : `${ends} of ${total}\n`
 }
 
-/** What was kept is no work: it would only make the bar lie. */
+/** Occurrences that already ran need no work, so the bar does not count them. */
 const workOf = ({ done, total, kept }: BackfillBody): { done: number; total: number } => ({
   done: done - kept,
   total: total - kept,

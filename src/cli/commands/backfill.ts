@@ -1,4 +1,4 @@
-/** `everytick backfill`: makes good a past span of a schedule, after asking; watching it is `backfill-watch.ts`. */
+/** `everytick backfill`: runs past occurrences of a schedule after confirmation; `backfill-watch.ts` watches it. */
 import { askYes } from '../ask-yes.ts'
 import type { Backend } from '../backend.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -38,7 +38,7 @@ export async function backfill(
   options: BackfillOptions,
 ): Promise<string> {
   const { backend, io, view } = context
-  if (name === undefined) throw new UsageError('no schedule is named', { hint: 'write key or workspace/key' })
+  if (name === undefined) throw new UsageError('no schedule given', { hint: 'pass key or workspace/key' })
   const body = bodyOf(options)
   const { id } = await backend.ask<{ id: string }>('GET', schedulePath(readScheduleName(name)))
   const path = `/schedules/${id}/backfills`
@@ -65,7 +65,7 @@ export async function backfill(
   await askYes(io, summary, options)
   const begun = await backend.ask<Answer>('POST', path, { body })
   if (!options.detach) return watchBackfill(context, begun.id!, options)
-  io.note(`it goes on in the background: everytick backfill watch ${begun.id}\n`)
+  io.note(`the backfill continues in the background. To watch it: everytick backfill watch ${begun.id}\n`)
   return options.json ? fieldsText(begun, options.json) : `${begun.id}\n`
 }
 
@@ -77,9 +77,9 @@ export function summaryOf({ total, kept, toRun }: Omit<Answer, 'id'>, force: boo
 
 function bodyOf({ from, to, concurrency, force, payload }: BackfillOptions): Readonly<Record<string, unknown>> {
   if (from === undefined || to === undefined)
-    throw new UsageError('--from and --to are both needed', { hint: 'such as --from 2026-11-01 --to 2026-11-15' })
+    throw new UsageError('--from and --to are required', { hint: 'such as --from 2026-11-01 --to 2026-11-15' })
   if (concurrency !== undefined && !/^\d{1,4}$/.test(concurrency))
-    throw new UsageError(`--concurrency is a whole number, not ${JSON.stringify(concurrency)}`)
+    throw new UsageError(`--concurrency must be a whole number, not ${JSON.stringify(concurrency)}`)
   const given = jsonOf(payload)
   return {
     ...{ from, to },
@@ -100,7 +100,7 @@ export async function listBackfills(
   const path = name === undefined ? '/backfills' : `/schedules/${await scheduleId(backend, name)}/backfills`
   const { data } = await backend.ask<{ data: BackfillBody[] }>('GET', path)
   if (json) return fieldsText(data, json)
-  if (data.length === 0) io.note('there are no backfills\n')
+  if (data.length === 0) io.note('no backfills\n')
   const idText = view.terminal ? shortIds(data.map((each) => each.id)) : String
   const rows = data.map((each) => [
     ...[idText(each.id), each.schedule, each.state, each.from, each.to, `${each.done}/${each.total}`],

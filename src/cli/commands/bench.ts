@@ -1,4 +1,4 @@
-/** `everytick bench`: a short measurement of this machine and its database through the public interface; the benchmarks that are held to targets are elsewhere. */
+/** `everytick bench`: a short measurement of this machine and its database through the public API; `benchmarks/` holds the benchmarks with targets. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ export interface Measured {
   readonly runs: number
   readonly enqueuedPerSecond: number
   readonly drainedPerSecond: number
-  /** From asking for a run to its first line of code, one run after another. */
+  /** From enqueueing a run to the start of its handler, one run after another. */
   readonly pickUpMs: { readonly p50: number; readonly p95: number; readonly max: number }
 }
 
@@ -37,18 +37,18 @@ export async function bench(options: BenchOptions, io: Io): Promise<void> {
   const runs = readCount(options.runs, '--runs', [10, 100_000])
   const words = `${runs + SINGLES} finished runs of the job ${NAME}, which retention removes in time`
   if (options.dryRun) {
-    const where = options.db === undefined ? 'a SQLite file that is removed afterwards' : 'the database'
+    const where = options.db === undefined ? 'a temporary SQLite file' : 'the database'
     return answer(
       { dryRun: true, runs: runs + SINGLES, job: NAME },
       { ...options, io },
       () => `would write to ${where}: ${words}\n`,
     )
   }
-  // Only a database that was named here: nobody wants one from the environment to be written to by a measurement.
+  // Only a database from --db: a measurement must not write to the one in DATABASE_URL.
   const folder = options.db === undefined ? mkdtempSync(join(tmpdir(), 'everytick-bench-')) : null
   try {
     const db = options.db ?? `sqlite:${join(folder!, 'bench.db')}`
-    if (options.db !== undefined) io.note(`  this writes to the database: ${words}\n`)
+    if (options.db !== undefined) io.note(`  writing to the database: ${words}\n`)
     await answer(await measured({ db, migrate: folder !== null }, runs), { ...options, io }, measuredText)
   } finally {
     if (folder !== null) rmSync(folder, { recursive: true, force: true })
@@ -72,7 +72,7 @@ async function measured({ db, migrate }: { db: string; migrate: boolean }, runs:
     const enqueueMs = since() - enqueueing
     const drained = emptied(app, open)
     const draining = since()
-    // Only working: a planner with no schedules in its code would take those of the database for removed ones.
+    // Worker only: a planner without schedules in code would treat the schedules in the database as removed.
     await app.start({ role: 'worker' })
     await drained
     const drainMs = since() - draining
@@ -110,9 +110,9 @@ function waiting(): { readonly promise: Promise<number>; readonly resolve: (ms: 
 }
 
 const tooSlow = (): UsageError =>
-  new UsageError(`it was not done within ${WAIT_LIMIT_MS / 1000} seconds`, { code: 'TOO_SLOW' })
+  new UsageError(`the measurement did not finish within ${WAIT_LIMIT_MS / 1000} seconds`, { code: 'TOO_SLOW' })
 
-/** When all of them have ended; others in the queue, left there by a measurement that was cut off, do not count. */
+/** Waits until these runs have ended; ignores runs that an interrupted measurement left in the queue. */
 function emptied(app: Everytick, open: Set<string>): Promise<void> {
   return new Promise((resolve, reject) => {
     const giveUp = systemTimers.set(WAIT_LIMIT_MS, () => reject(tooSlow()))
@@ -132,8 +132,8 @@ export function measuredText(
 ): string {
   const rows = [
     ['enqueue', `${enqueuedPerSecond}/s`, `${runs} runs in batches of ${BATCH}`],
-    ['drain', `${drainedPerSecond}/s`, `by one process with ${SLOTS} slots, work that does nothing`],
-    ['pick-up p50', `${pickUpMs.p50} ms`, 'from asking for a run to its first line of code'],
+    ['drain', `${drainedPerSecond}/s`, `one process with ${SLOTS} slots, handlers that do nothing`],
+    ['pick-up p50', `${pickUpMs.p50} ms`, 'from enqueueing a run to the start of its handler'],
     ['pick-up p95', `${pickUpMs.p95} ms`, `${SINGLES} runs, one after another`],
     ['pick-up max', `${pickUpMs.max} ms`, ''],
   ]

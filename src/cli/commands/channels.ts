@@ -1,4 +1,4 @@
-/** `everytick channels`: where alerts are told; secrets go in and are shown once at most. */
+/** `everytick channels`: lists, adds, tests and removes notification channels; prints a generated secret once. */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { answer, listOf } from '../answer.ts'
@@ -20,7 +20,7 @@ export interface ChannelsListOptions extends ChannelOptions, ListOptions {
 export interface ChannelAddOptions extends Omit<ChannelOptions, 'config'> {
   readonly kind?: 'webhook' | 'slack' | 'log'
   readonly address?: string
-  /** The channel as JSON; - is standard input. */
+  /** A JSON file with the channel; - reads standard input. */
   readonly file?: string
   readonly workspace?: string
 }
@@ -47,7 +47,7 @@ export function listChannels(options: ChannelsListOptions, io: Io): Promise<void
   })
 }
 
-/** An address that is itself a secret is answered as something other than text. */
+/** The server does not return a secret address as text. */
 function addressText({ url, host }: Channel['config']): string {
   const address = url ?? host
   return typeof address === 'string' ? address : '-'
@@ -58,7 +58,7 @@ export function addChannel(name: string, options: ChannelAddOptions, io: Io): Pr
   const body = { name, config, ...(options.workspace === undefined ? {} : { workspace: options.workspace }) }
   return withBackend(options, async (backend) => {
     const words = `add the channel ${name} (${String(config.kind)})`
-    // A dry run tells what was given, and not what would be made up.
+    // A dry run prints the given values, not the generated secret.
     const plan = { method: 'POST', path: '/channels', words } as const
     if (options.dryRun)
       return printPlan({ ...plan, body: { ...body, config: withoutSecrets(config) } }, { ...options, io })
@@ -69,7 +69,7 @@ export function addChannel(name: string, options: ChannelAddOptions, io: Io): Pr
       { ...options, io },
       () => `${[made.id, ...(secret ? [secret] : [])].map(printable).join('\t')}\n`,
     )
-    if (secret !== undefined && !options.json) io.note('  Keep the secret now: it is not shown again.\n')
+    if (secret !== undefined && !options.json) io.note('  Save the secret now: it is not shown again.\n')
   })
 }
 
@@ -79,15 +79,18 @@ const withoutSecrets = (config: Readonly<Record<string, unknown>>): Readonly<Rec
 
 interface Configured {
   readonly config: Readonly<Record<string, unknown>>
-  /** Made here, and so to be told. */
+  /** Generated here, so the command prints it. */
   readonly secret?: string
 }
 
 export function configOf({ kind, address, file }: ChannelAddOptions): Configured {
   if (file !== undefined && kind !== undefined)
-    throw new UsageError('--config and --kind exclude each other', { hint: 'the kind stands in the JSON' })
+    throw new UsageError('--config and --kind exclude each other', {
+      hint: 'leave out --kind: the JSON contains the kind',
+    })
   if (file !== undefined) return { config: readConfig(file) }
-  if (kind === undefined) throw new UsageError('the kind is missing', { hint: 'pass --kind, or --config with JSON' })
+  if (kind === undefined)
+    throw new UsageError('--kind is missing', { hint: 'pass --kind, or --config with a JSON file' })
   if (kind === 'log') return { config: { kind } }
   if (address === undefined) throw new UsageError(`--kind ${kind} needs --address`)
   if (kind === 'slack') return { config: { kind, url: address } }
@@ -100,7 +103,7 @@ function readConfig(file: string): Readonly<Record<string, unknown>> {
     const config: unknown = JSON.parse(readFileSync(file === '-' ? 0 : file, 'utf8'))
     if (typeof config === 'object' && config !== null && !Array.isArray(config)) return { ...config }
   } catch (cause) {
-    throw new UsageError(`${file} cannot be read as JSON`, { cause })
+    throw new UsageError(`cannot read ${file} as JSON`, { cause })
   }
   throw new UsageError(`${file} is not a JSON object`)
 }
@@ -113,16 +116,16 @@ export function testChannel(id: string, options: ChannelOptions, io: Io): Promis
     if (options.dryRun) return printPlan({ method: 'POST', path, words: `send a test to ${name}` }, { ...options, io })
     const told = await backend.ask<{ readonly delivered: boolean; readonly error: string | null }>('POST', path)
     if (told.delivered || options.json)
-      await answer(told, { ...options, io }, () => `${printable(name)} took the test message\n`)
+      await answer(told, { ...options, io }, () => `${printable(name)} accepted the test message\n`)
     if (told.delivered) return
-    throw new UsageError(`${name} did not take it: ${told.error}`, {
+    throw new UsageError(`${name} did not accept the test message: ${told.error}`, {
       code: 'NOT_DELIVERED',
       ...(backend.kind === 'store' ? { hint: SENT_FROM_HERE } : {}),
     })
   })
 }
 
-/** The switches of a server open nothing for a test that this process sends. */
+/** The server's --private-channels and --channel-host do not apply to a test that this process sends. */
 const SENT_FROM_HERE =
   'without --url this command sends the test itself, to public addresses only; with --url the server sends it'
 

@@ -1,4 +1,4 @@
-/** `everytick cleanup`: shows what is older than its retention, asks, and removes it, with progress. */
+/** `everytick cleanup`: counts records older than their retention, asks for confirmation, and deletes them with a progress bar. */
 import { coreOf } from '../../scheduler/core.ts'
 import { answer, type JsonOption } from '../answer.ts'
 import { askYes } from '../ask-yes.ts'
@@ -34,12 +34,12 @@ export async function cleanup(options: CleanupOptions, io: Io): Promise<void> {
       backend.ask<Report>('POST', '/cleanup', { body: { dryRun, retention } })
     const overdue = await ask(true)
     if (options.dryRun || overdue.removed === 0) return answer(overdue, { ...options, io }, reportText)
-    await askYes(io, `${summaryOf(overdue)}: removes ${rowsOf(overdue.removed)} for good`, options)
+    await askYes(io, `${summaryOf(overdue)}: permanently deletes ${rowsOf(overdue.removed)}`, options)
     await answer(await removeAll(ask, overdue, io), { ...options, io }, reportText)
   })
 }
 
-/** Each request removes a part. */
+/** Each request deletes one batch. */
 async function removeAll(ask: (dryRun: boolean) => Promise<Report>, overdue: Report, io: Io): Promise<Report> {
   const bar = barOn(process.stderr)
   let sum: Report = { ...overdue, dryRun: false, removed: 0, counts: {}, more: true }
@@ -62,8 +62,8 @@ function added(sum: Report, { removed, counts, more }: Report): Report {
 }
 
 /**
- * A server knows its own. On a database it is that of the configuration in this folder, so that nothing is removed that the project keeps
- * for longer than the default.
+ * A server knows its retention. For a database, use the retention of the configuration in this folder, so that cleanup does not delete records
+ * that the project keeps longer than the default.
  */
 async function configuredRetention(options: CleanupOptions): Promise<Retention> {
   if ((await findWhere(options))?.kind !== 'store') return {}
@@ -84,12 +84,12 @@ const namedIn = (options: CleanupOptions): Retention =>
 const rowsOf = (count: number): string => `${count} ${count === 1 ? 'row' : 'rows'}`
 
 const summaryOf = ({ retention }: Report): string =>
-  printable(`keeps ${NAMES.map((name) => `${name} ${retention[name]}`).join(', ')}`)
+  printable(`retention: ${NAMES.map((name) => `${name} ${retention[name]}`).join(', ')}`)
 
 function reportText(report: Report, view: View): string {
   const rows = Object.entries(report.counts).map(([kind, count]) => [kind, String(count)])
   if (!view.terminal) return rowsText([], rows, view)
   const verb = report.dryRun ? 'would remove' : 'removed'
-  if (report.removed === 0) return `  nothing is overdue: ${summaryOf(report)}\n`
+  if (report.removed === 0) return `  nothing to delete; ${summaryOf(report)}\n`
   return `${rowsText(['WHAT', 'ROWS'], rows, view)}  ${verb} ${rowsOf(report.removed)}; ${summaryOf(report)}\n`
 }

@@ -1,14 +1,14 @@
-/** `everytick completion`: writes completion scripts for three shells from the tree of commands; what there is to complete is nobody's second list. */
+/** `everytick completion`: writes completion scripts for three shells, generated from the command definitions. */
 import type { Command } from 'commander'
 
 export type Shell = 'bash' | 'zsh' | 'fish'
 
-/** One place in a line: after these words, these commands and options may follow. */
+/** One position in a line: the commands and options that may follow these words. */
 export interface Place {
   readonly path: readonly string[]
   readonly commands: readonly Word[]
   readonly options: readonly (Word & { readonly takesValue: boolean; readonly choices: readonly string[] })[]
-  /** What may stand where its first argument does, when only some words may. */
+  /** The allowed values of its first argument, if they are limited. */
   readonly choices: readonly string[]
 }
 
@@ -20,7 +20,7 @@ interface Word {
 /** Every command with its parents, the program itself first. */
 export function placesOf(program: Command, path: readonly string[] = []): Place[] {
   const commands = program.commands.filter((command) => command.name() !== 'help')
-  // A group lists when no command of it is named, so that the options of its list may follow the group itself.
+  // Without a subcommand a group runs `ls`, so the options of `ls` may follow the group itself.
   const silent = commands.find((command) => command.name() === 'ls')
   const options = [...program.options, ...(silent?.options ?? [])].filter(({ long }) => long !== undefined)
   const place: Place = {
@@ -43,7 +43,7 @@ const wordsAt = ({ commands, choices, options }: Place): string =>
   [...commands.map(({ name }) => name), ...choices, ...options.map(({ name }) => name), '--help'].join(' ')
 const keyOf = ({ path }: Place): string => path.join(' ')
 
-/** Options after which a value is due, with the values it may have. */
+/** Options that take a value, with the allowed values. */
 function valuesOf(places: readonly Place[]): readonly (readonly [option: string, choices: string])[] {
   const found = new Map<string, Set<string>>()
   for (const { options } of places)
@@ -52,7 +52,7 @@ function valuesOf(places: readonly Place[]): readonly (readonly [option: string,
   return [...found].map(([name, choices]) => [name, [...choices].join(' ')] as const)
 }
 
-/** Walks the words so far down the tree, skipping options and their values. Only what bash 3.2 knows, which is what macOS has. */
+/** Walks the command tree along the words so far, skipping options and their values. Uses only bash 3.2 syntax, for macOS. */
 function bash(places: readonly Place[]): string {
   return `# everytick: completion for bash. Put it to use with: source <(everytick completion bash)
 _everytick_words() {
@@ -88,7 +88,7 @@ complete -o default -F _everytick everytick
 `
 }
 
-/** The same walk in the words of zsh. */
+/** The same walk in zsh. */
 function zsh(places: readonly Place[]): string {
   return `#compdef everytick
 # everytick: completion for zsh. Put it to use with: source <(everytick completion zsh)
@@ -125,7 +125,7 @@ function fish(places: readonly Place[]): string {
   const lines = places.flatMap((place) => {
     const path = place.path.join(' ')
     const when = quoted(`__everytick_is ${path}`.trimEnd())
-    // After its arguments a command still takes options; a group does not, once a command of it is named.
+    // A command takes options after its arguments; a group takes none after a subcommand.
     const within = place.commands.length > 0 ? when : quoted(`__everytick_in ${path}`)
     return [
       ...place.commands.map(({ name, about }) => `complete -c everytick -f -n ${when} -a ${name} -d ${quoted(about)}`),

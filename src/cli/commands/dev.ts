@@ -1,4 +1,4 @@
-/** `everytick dev`: the user's jobs on a database of their own, with the interface open to this machine, loaded again when they change. */
+/** `everytick dev`: runs the user's jobs on a development database, serves the API to this machine, and reloads on changes. */
 import { dirname, join, resolve } from 'node:path'
 import { ERROR_CODES, type ErrorCode, EverytickError } from '../../errors.ts'
 import { openBackend } from '../backend.ts'
@@ -20,7 +20,7 @@ export interface DevOptions extends TargetOptions {
   readonly config?: string
   readonly db?: string
   readonly port?: string
-  /** Ends by itself after so many seconds. */
+  /** Stops after this many seconds. */
   readonly seconds?: string
 }
 
@@ -30,7 +30,7 @@ const HOUR_MS = 3_600_000
 export async function dev(options: DevOptions, io: Io): Promise<void> {
   const seconds = readSeconds(options.seconds)
   const noConfig = withoutConfig(options.config)
-  // What is wrong here no change of a file would mend.
+  // Fail now on invalid options: changing a file would not fix them.
   targetJobs(options, true)
   const front = await openDoor(options.port === undefined ? null : readPort(options.port), io)
   const view = await io.view()
@@ -51,14 +51,14 @@ export async function dev(options: DevOptions, io: Io): Promise<void> {
       if (isUp || io.around.asks) io.note(problemText(problem, io.around.errColours))
     },
     onCrash: (code) =>
-      io.note(`  the process of your jobs ended by itself (${code ?? 'killed'}); save a file to start it again\n`),
+      io.note(`  the process running your jobs exited unexpectedly (${code ?? 'killed'}); save a file to restart it\n`),
   })
-  // A second Ctrl-C ends this process at once, and the code of the user with it.
+  // A second Ctrl-C ends this process and the user's code at once.
   process.once('exit', () => project.kill())
   const files = watchFiles((path) => {
     io.write(`  ${view.colours.dim('changed')}    ${printable(path)}\n`)
     void project.load().then((loaded) => {
-      if (!loaded) io.note('  the change could not be taken up; save again when it is repaired\n')
+      if (!loaded) io.note('  cannot load the change; fix it and save again\n')
     })
   })
   const folder = options.config === undefined ? '.' : dirname(resolve(options.config))
@@ -69,10 +69,10 @@ export async function dev(options: DevOptions, io: Io): Promise<void> {
     const quitted = new Promise<void>((resolve) => {
       quit = resolve
     })
-    // Before the first process of the project: each leaves the terminal as it found it, and should find it as we want it.
+    // Before starting the first child process, because each child restores the terminal mode it found.
     if (io.around.asks) unhear = await hear({ io, view, url, project, quit: () => quit() })
     isUp = await Promise.race([project.load(), quitted.then(() => true)])
-    // Somebody at a terminal repairs the file, and it is loaded again; a script wants to know.
+    // At a terminal the user can fix the file, which reloads it; without one, fail.
     if (!isUp && !io.around.asks) throw errorOf(failure)
     await Promise.race([quitted, waitForStop(seconds)])
     isStopping = true
@@ -86,21 +86,22 @@ export async function dev(options: DevOptions, io: Io): Promise<void> {
   }
 }
 
-/** The usual port, or a free one when somebody else has it; a port that was asked for is that one or none. */
+/** The default port, or a free one if it is in use; an explicit --port has no fallback. */
 async function openDoor(port: number | null, io: Io): Promise<Front> {
   if (port !== null) return openFront(port)
   try {
     return await openFront(PORT)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    io.note(`  ${error.message}, so a free one is used\n`)
+    io.note(`  ${error.message}; using a free one\n`)
     return openFront(0)
   }
 }
 
-/** The process that loaded the code could only send what the error says. */
+/** Rebuilds the error: the child process can send only its fields. */
 function errorOf(problem: Problem | null): Error {
-  if (!problem) return new UsageError('the process of your jobs ended before it was ready', { code: 'CONFIG_FAILED' })
+  if (!problem)
+    return new UsageError('the process running your jobs exited before it was ready', { code: 'CONFIG_FAILED' })
   const { code, message, hint, source, span } = problem
   if (code in ERROR_CODES) {
     const details = { ...(hint && { hint }), ...(source !== undefined && { source }), ...(span && { span }) }
@@ -117,14 +118,14 @@ interface Hearing {
   readonly quit: () => void
 }
 
-/** Reads single keys until the answered function is called. */
+/** Reads single keys; returns a function that stops it. */
 async function hear({ io, view, url, project, quit }: Hearing): Promise<() => void> {
   const backend = await openBackend({ url })
   let waitForStop = false
   const press = keyboard({
     ...{ backend, url, view, write: io.write },
     quit() {
-      // Whoever asks twice does not want to wait.
+      // A second quit key exits without waiting.
       if (waitForStop) {
         project.kill()
         process.exit(130)
@@ -134,8 +135,10 @@ async function hear({ io, view, url, project, quit }: Hearing): Promise<() => vo
     },
     async forward() {
       if (!project.movesClock)
-        return io.write('  this clock is not ours to move: f is for SQLite files that dev opens itself\n')
-      io.write('  clock      an hour ahead; what fell into that hour follows the catch-up rule of each schedule\n')
+        return io.write('  cannot move this clock: f works only with SQLite files that dev opens itself\n')
+      io.write(
+        '  clock      moved one hour ahead; occurrences in that hour follow the catch-up policy of their schedule\n',
+      )
       await project.load({ moveMs: HOUR_MS })
     },
   })

@@ -1,4 +1,4 @@
-/** `everytick doctor`: prints what a server or database says of itself, with what mends it, and fails when something is wrong. */
+/** `everytick doctor`: prints the findings of a server or database with their fixes, and fails if a check fails. */
 import { EverytickError } from '../../errors.ts'
 import type { Finding } from '../../observe/diagnosis.ts'
 import { answer, type JsonOption } from '../answer.ts'
@@ -20,7 +20,7 @@ export async function doctor(options: DoctorOptions, io: Io): Promise<void> {
   await answer(diagnosis, { ...options, io }, ({ findings }, view) => findingsText(findings, view))
   if (diagnosis.healthy) return
   const wrong = diagnosis.findings.filter(({ level }) => level === 'wrong').length
-  throw new UsageError(`${wrong} ${wrong === 1 ? 'thing is' : 'things are'} wrong`, { code: 'CHECK_FAILED' })
+  throw new UsageError(`${wrong} ${wrong === 1 ? 'check' : 'checks'} failed`, { code: 'CHECK_FAILED' })
 }
 
 async function diagnosisOf(options: DoctorOptions): Promise<Diagnosis> {
@@ -33,7 +33,7 @@ async function diagnosisOf(options: DoctorOptions): Promise<Diagnosis> {
   }
 }
 
-/** A schema that does not fit keeps a database from being opened at all, and is what doctors are for. */
+/** A wrong schema version prevents opening the database, so report it as a finding. */
 function schemaFinding(error: unknown): Finding | null {
   if (!(error instanceof EverytickError)) return null
   const { code, message, hint } = error
@@ -41,7 +41,7 @@ function schemaFinding(error: unknown): Finding | null {
   return { check: 'schema', level: 'wrong', text: message, fix: hint?.replace(/^run: /, '') ?? null }
 }
 
-/** A database that cannot be used is what a check of health has to report, by this process or by the server that was asked. */
+/** An unusable database is a finding too, whether this process or the server reports it. */
 const STORE_AWAY: ReadonlySet<string> = new Set([
   'STORE_DENIED',
   'STORE_FULL',

@@ -1,4 +1,4 @@
-/** `everytick explain`: says in words what a timing means and what its author should know; the engine finds all of it. */
+/** `everytick explain`: prints the meaning and the warnings of a timing; the engine finds both. */
 import type { FieldName } from '../../schedule/cron-field.ts'
 import type { FieldView, Timing } from '../../schedule/timing.ts'
 import { utcText } from '../instant-text.ts'
@@ -29,14 +29,14 @@ export function explain(words: readonly string[], options: TimingOptions, view: 
   return lines.map((line) => `  ${line}\n`).join('')
 }
 
-/** The fields that were written: a second only where there are six or seven, none for an interval. */
+/** The fields of the expression: seconds only with six or seven fields, none for an interval. */
 function fieldsOf(timing: Timing): [FieldName, FieldView][] {
   const six = timing.expression.trim().split(/\s+/).length > 5
   const fields = Object.entries(timing.fields) as [FieldName, FieldView][]
   return fields.filter(([name]) => six || name !== 'second')
 }
 
-/** `H` alone tells nobody when it fires, so its values stand beside it. */
+/** `H` alone does not show when it fires, so print its values after it. */
 function fieldText({ text, values }: FieldView): string {
   if (!/(^|,)H/i.test(text)) return text
   const shown = values.slice(0, 6).join(',')

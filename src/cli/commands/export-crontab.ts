@@ -1,4 +1,4 @@
-/** `everytick export crontab`: writes stored schedules as a crontab, and says what no crontab can. */
+/** `everytick export crontab`: writes stored schedules as a crontab, and reports what a crontab cannot express. */
 import { homedir } from 'node:os'
 import { coreOf } from '../../scheduler/core.ts'
 import { spokenCommand } from '../../targets/command/spoken.ts'
@@ -32,7 +32,7 @@ export async function exportCrontab(options: ExportCrontabOptions, io: Io): Prom
   tell(exported, io)
 }
 
-/** What the jobs of the configuration run; the database knows them by name only. */
+/** The commands of the jobs in the configuration; the database stores only job names. */
 async function programs(config: string | undefined): Promise<ExportWishes['programOf']> {
   const { options, app } = await loadConfig(config)
   const jobs = app ? [...coreOf(app).settings.ownJobs.values()] : (options.jobs ?? [])
@@ -47,9 +47,9 @@ async function hand(exported: Exported, options: ExportCrontabOptions, io: Io): 
   const { text } = exported
   const state = await outState(file, text)
   if (state === 'differs' && !force)
-    throw new UsageError(`${file} is there and says something else; nothing was written`, {
+    throw new UsageError(`${file} exists with different content; nothing was written`, {
       code: 'FILE_EXISTS',
-      hint: 'pass --force to replace it, or --out with another name',
+      hint: 'pass --force to overwrite it, or --out with another name',
     })
   if (state !== 'same') await writeOut({ file, text, force: force && state === 'differs' })
   if (json) await answer(bodyOf(exported), { ...options, io }, () => '')

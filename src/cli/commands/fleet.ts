@@ -1,4 +1,4 @@
-/** `everytick queues` and `everytick workers`: what a fleet works with, and how to hold it back. */
+/** `everytick queues` and `everytick workers`: lists and limits queues, lists and drains worker processes. */
 import { answer, type JsonOption } from '../answer.ts'
 import { type Backend, type BackendOptions, segment } from '../backend.ts'
 import { type ChangeOptions, change } from '../change.ts'
@@ -87,7 +87,7 @@ export function resumeQueue(name: string, options: FleetOptions, io: Io): Promis
   return withBackend(options, (backend) => change(backend, { ...wanted, said }, { ...options, io }))
 }
 
-/** What is not named stays: the server replaces all limits at once, so the others are said again. */
+/** Sends the unchanged limits again, because the server replaces all limits at once. */
 export function limitQueue(name: string, options: QueueLimitOptions, io: Io): Promise<void> {
   const named = readLimits(options)
   return withBackend(options, async (backend) => {
@@ -104,10 +104,10 @@ export function limitQueue(name: string, options: QueueLimitOptions, io: Io): Pr
 
 const NO_LIMITS: Limits = { globalConcurrency: null, perWorkspace: null, rateLimit: null }
 
-/** Those that were named; `none` lifts one. */
+/** The limits given as options; `none` removes a limit. */
 export function readLimits({ globalConcurrency, perWorkspace, rate }: QueueLimitOptions): Partial<Limits> {
   if (globalConcurrency === undefined && perWorkspace === undefined && rate === undefined)
-    throw new UsageError('no limit was named', { hint: 'pass --global-concurrency, --per-workspace or --rate' })
+    throw new UsageError('no limit given', { hint: 'pass --global-concurrency, --per-workspace or --rate' })
   return {
     ...(globalConcurrency === undefined
       ? {}
@@ -120,14 +120,14 @@ export function readLimits({ globalConcurrency, perWorkspace, rate }: QueueLimit
 function limitOf(text: string, option: string): number | null {
   if (text === 'none') return null
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text)
-  throw new UsageError(`${option} takes a whole number from 1 on, or none, not ${text}`, { code: 'OPTION_INVALID' })
+  throw new UsageError(`${option} takes a whole number of at least 1, or none, not ${text}`, { code: 'OPTION_INVALID' })
 }
 
 function rateOf(text: string): Limits['rateLimit'] {
   if (text === 'none') return null
   const [, limit, per] = /^([1-9]\d{0,6})\/(\w+)$/.exec(text) ?? []
   if (limit !== undefined && per !== undefined) return { limit: Number(limit), per }
-  throw new UsageError(`--rate is written like 100/1m, or none, not ${text}`, { code: 'OPTION_INVALID' })
+  throw new UsageError(`--rate takes a value such as 100/1m, or none, not ${text}`, { code: 'OPTION_INVALID' })
 }
 
 export function listWorkers(options: BackendOptions & JsonOption, io: Io): Promise<void> {
@@ -154,7 +154,7 @@ export function drainWorker(text: string, options: FleetOptions, io: Io): Promis
   return withBackend(options, async (backend) => {
     const id = findAmong(await dataOf<Worker>(backend, '/workers'), WORKERS, text)
     const path = `/workers/${segment(id)}/drain`
-    const said = (): string => `${id} claims nothing more; what it works on goes on`
+    const said = (): string => `draining ${id}: it claims no more runs, and its running runs continue`
     await change(backend, { method: 'POST', path, words: `drain worker ${id}`, said }, { ...options, io })
   })
 }

@@ -1,4 +1,4 @@
-/** `everytick forecast`: a heat strip of the fires to come, spikes and clock changes; the counting is the server's. */
+/** `everytick forecast`: a heat strip of upcoming fires, spikes and clock changes; the server counts them. */
 import { answer, type JsonOption, readCount } from '../answer.ts'
 import type { BackendOptions } from '../backend.ts'
 import { type Io, withBackend } from '../io.ts'
@@ -53,7 +53,7 @@ export function forecast(options: ForecastOptions, io: Io): Promise<void> {
   const { workspace } = options
   return withBackend(options, async (backend) => {
     const query = { workspace }
-    // A day that begins now is one answer for all who ask; another length has to say both ends, by the server's clock.
+    // The server caches the default day from now; another length needs both ends, by the server's clock.
     const day = await backend.ask<Outlook['forecast']>('GET', '/forecast', { query: { ...query, bucket: '1h' } })
     const from = Date.parse(day.from)
     const span = { from: day.from, to: new Date(from + hours * HOUR_MS).toISOString() }
@@ -69,7 +69,7 @@ export function forecast(options: ForecastOptions, io: Io): Promise<void> {
 
 const BARS = '▁▂▃▄▅▆▇█'
 
-/** Nothing is a blank, so that one fire can be told from none; the most is a full block. */
+/** A blank means no fires, so that one fire is visible; a full block is the maximum. */
 export function barOf(fires: number, most: number): string {
   if (fires === 0) return ' '
   return BARS[Math.min(BARS.length - 1, Math.floor((fires / most) * BARS.length))]!
@@ -103,14 +103,14 @@ const SHOWN = 6
 const rest = (count: number, what: string): string[] =>
   count > SHOWN ? [`and ${count - SHOWN} more ${what}: --json lists them`] : []
 const minuteText = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 16)}Z`
-const slotsText = (slots: number | null): string => (slots === null ? '' : `, ${slots} slots to work on them`)
+const slotsText = (slots: number | null): string => (slots === null ? '' : `, ${slots} slots to execute them`)
 const namesText = (samples: readonly Sample[]): string =>
   samples.map(({ workspace, key }) => printable(workspace === 'default' ? key : `${workspace}/${key}`)).join(', ')
 const topText = (top: Bucket['top']): string =>
   top.length === 0 ? '' : ` (${top.map(({ job, fires }) => `${printable(job)} ${fires}`).join(', ')})`
 
 const DAY = 24
-/** Two characters an hour, a line a day, with the hour of the clock in UTC below. */
+/** Two characters per hour, one line per day, with the UTC hour below. */
 function stripLines(data: readonly Bucket[], most: number): { bars: string; hours: string }[] {
   return Array.from({ length: Math.ceil(data.length / DAY) }, (_, day) => {
     const part = data.slice(day * DAY, (day + 1) * DAY)
@@ -122,7 +122,7 @@ function stripLines(data: readonly Bucket[], most: number): { bars: string; hour
 }
 
 function spikeText({ at, fires, proposal, top }: Outlook['spikes']['data'][number]): string {
-  const cure = proposal ? ` → jitter ${proposal.jitter} makes that ${proposal.maxFiresAfter} at most` : ''
+  const cure = proposal ? ` → with jitter ${proposal.jitter}, at most ${proposal.maxFiresAfter}` : ''
   return `${at.slice(0, 19).replace('T', ' ')}Z spike: ${fires} fires in one second (${namesText(top.map(({ sample }) => sample))})${cure}`
 }
 

@@ -1,4 +1,4 @@
-/** `everytick import crontab`: makes schedules and a file of jobs of a crontab; all of it is judged before any of it is written. */
+/** `everytick import crontab`: creates schedules and a jobs file from a crontab; validates everything before it writes anything. */
 import { timeZone } from '../../schedule/time-zone.ts'
 import { answer, type JsonOption } from '../answer.ts'
 import { askYes } from '../ask-yes.ts'
@@ -34,44 +34,44 @@ export interface ImportCrontabOptions extends BackendOptions, JsonOption {
 }
 
 const JOBS_FILE = 'jobs.ts'
-/** More are of the same kind. */
+/** Maximum number of problems listed. */
 const MAX_LISTED = 50
 
 export async function importCrontab(file: string, options: ImportCrontabOptions, io: Io): Promise<void> {
   if (options.json && options.out === '-') throw new UsageError('--json and --out - exclude each other')
   if (options.job !== undefined && options.out !== undefined)
-    throw new UsageError('--job and --out exclude each other: with a job of yours there is no file of jobs')
+    throw new UsageError('--job and --out exclude each other: --job writes no jobs file')
   timeZone(zoneOf(options))
   const source = await readSource(file)
   const crontab = ofUser(readCrontab(source.text, options.system ?? source.system), options.user)
   const plan = planned(crontab, options)
-  if (plan.schedules.length + plan.problems.length === 0) throw new UsageError(`${source.name} has no entry in it`)
+  if (plan.schedules.length + plan.problems.length === 0) throw new UsageError(`${source.name} contains no entries`)
   tell(plan, crontab, { options, io })
   const isRefused = plan.problems.length > 0 && !options.skipUnsupported
   if (isRefused && !options.dryRun) {
     if (options.json) await answer(bodyOf(plan), { ...options, io }, () => '')
     throw refusal(plan)
   }
-  // A preview needs no database; where none is named, everything in the file is new.
+  // A preview works without a database: then everything in the file is new.
   const isAlone = options.dryRun === true && (await findWhere(options)) === undefined
   const backend = await (isAlone ? openEmptyBackend() : openBackend(options))
   await closing(backend, () => carryOver(backend, { plan, source }, { ...options, io }))
   if (isRefused) throw refusal(plan)
 }
 
-/** A worker is one user: what ran as root must not come to run as another, nor the other way round, because nobody looked. */
+/** A worker runs as one user, so importing lines of several users would silently run commands as the wrong user. */
 function ofUser(crontab: Crontab, user: string | undefined): Crontab {
   const users = [...new Set(crontab.entries.flatMap((entry) => entry.user ?? []))]
   if (user === undefined) {
     if (users.length <= 1) return crontab
-    throw new UsageError(`its lines belong to several users: ${users.join(', ')}`, {
-      hint: 'a worker runs as one: pass --user, and import the others each for a worker of their own',
+    throw new UsageError(`the crontab has lines of several users: ${users.join(', ')}`, {
+      hint: 'a worker runs as one user: pass --user, and import the lines of each other user for a separate worker',
     })
   }
-  if (!crontab.system) throw new UsageError('--user is for files that name a user on each line')
+  if (!crontab.system) throw new UsageError('--user is only for crontabs that name a user on each line')
   const entries = crontab.entries.filter((entry) => entry.user === user)
   if (entries.length > 0) return { ...crontab, entries }
-  throw new UsageError(`no line belongs to ${user}`, { hint: `there are ${users.join(', ')}` })
+  throw new UsageError(`no line has the user ${user}`, { hint: `users in this file: ${users.join(', ')}` })
 }
 
 function planned(crontab: Crontab, options: ImportCrontabOptions): ImportPlan {
@@ -93,18 +93,18 @@ interface Ear {
   readonly io: Io
 }
 
-/** As a crontab of the system looks when it is read as somebody's own. */
+/** Detects a system crontab that is read as a user's crontab. */
 const hasUserInFront = ({ command }: Entry): boolean => /^[a-z_][\w-]*[ \t]+[~./]/.test(command)
 
 function tell({ problems, notes }: ImportPlan, { system, entries }: Crontab, { options, io }: Ear): void {
   const say = (text: string): void => io.note(`  ${printable(text)}\n`)
   const [user] = entries.flatMap((each) => each.user ?? [])
-  if (system && options.system === undefined) say('each line has a user; --no-system says that it has none')
+  if (system && options.system === undefined) say('each line seems to name a user; if it does not, pass --no-system')
   if (!system && options.system === undefined && entries.length > 0 && entries.every(hasUserInFront))
-    say('each command begins with a bare word and then a path: if that is a user, pass --system')
-  if (user !== undefined) say(`what ran as ${user} will run as whoever starts the worker`)
+    say('each command starts with a word and a path: if the word is a user, pass --system')
+  if (user !== undefined) say(`commands that ran as ${user} will run as the user who starts the worker`)
   if (options.tz === undefined && entries.some(({ settings }) => !settings.get('CRON_TZ')?.value))
-    say(`times are those of ${localZone()}, the zone of this machine; --tz says another`)
+    say(`times are in ${localZone()}, the time zone of this machine; use --tz for another`)
   for (const { line, text } of notes) say(line === null ? text : `line ${line}: ${text}`)
   for (const { line, reason } of problems.slice(0, MAX_LISTED)) say(`✗ line ${line}: ${reason}`)
   if (problems.length > MAX_LISTED) say(`✗ and ${problems.length - MAX_LISTED} more`)
@@ -112,8 +112,8 @@ function tell({ problems, notes }: ImportPlan, { system, entries }: Crontab, { o
 
 const refusal = ({ problems, schedules }: ImportPlan): UsageError =>
   new UsageError(
-    `${problems.length} of ${problems.length + schedules.length} lines cannot be carried over; nothing was written`,
-    { code: 'CHECK_FAILED', hint: 'mend them, or leave them out with --skip-unsupported' },
+    `${problems.length} of ${problems.length + schedules.length} lines cannot be imported; nothing was written`,
+    { code: 'CHECK_FAILED', hint: 'fix these lines, or skip them with --skip-unsupported' },
   )
 
 interface Carried {
@@ -134,12 +134,12 @@ async function carryOver(
   const out = await outOf(plan, options)
   if (!dryRun) {
     if (out?.state === 'differs' && !force)
-      throw new UsageError(`${out.file} is there and says something else; nothing was written`, {
+      throw new UsageError(`${out.file} exists with different content; nothing was written`, {
         code: 'FILE_EXISTS',
-        hint: 'pass --force to replace it, or --out with another name',
+        hint: 'pass --force to overwrite it, or --out with another name',
       })
     if (pruned.length > 0) await askYes(io, `removes ${namesOf(pruned)}`, { yes: options.yes ?? false })
-    // The jobs come first: a job without a schedule does nothing, and a schedule without its job only waits.
+    // Write the jobs first: a job without a schedule does nothing, but runs of a schedule without its job wait.
     if (out && out.state !== 'same') await writeOut({ ...out, force: force && out.state === 'differs' })
     await write(backend, applied, io)
   }
@@ -155,7 +155,7 @@ interface Out {
   readonly state: OutState
 }
 
-/** Null when there is no file to write. */
+/** Null when the command writes no jobs file. */
 async function outOf({ jobs }: ImportPlan, { out: file = JOBS_FILE, job }: ImportCrontabOptions): Promise<Out | null> {
   if (job !== undefined || file === '-' || jobs.length === 0) return null
   const text = jobsFile(jobs)
@@ -177,10 +177,11 @@ const bodyOf = ({ problems, notes, jobs }: ImportPlan, done?: Done): object => (
 
 function endingOf(changes: Done['changes'], out: Out | null, dryRun: boolean): string {
   const same = changes.filter(({ action }) => action === 'none').length
-  const file = out === null ? '' : out.state === 'same' ? `${printable(out.file)} stays as it is, ` : ''
+  const file = out === null ? '' : out.state === 'same' ? `${printable(out.file)} unchanged, ` : ''
   const words = same > 0 ? `${same} unchanged, ` : ''
   if (dryRun) {
-    const would = out === null || out.state === 'same' ? '' : out.state === 'new' ? 'would be new' : 'would differ'
+    const would =
+      out === null || out.state === 'same' ? '' : out.state === 'new' ? 'would be created' : 'would be overwritten'
     return `${file}${would === '' ? '' : `${printable(out!.file)} ${would}, `}${words}nothing was written`
   }
   const wrote = out === null || out.state === 'same' ? '' : `wrote ${printable(out.file)}, `

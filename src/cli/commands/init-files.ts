@@ -43,7 +43,7 @@ export const report = defineJob({
   async run(ctx) {
     for (const step of [0.25, 0.5, 0.75]) {
       ctx.progress(step, 'rendering')
-      // Ends early when the run is cancelled, or has lost its lease.
+      // Ends early when the run is cancelled or loses its lease.
       ctx.signal.throwIfAborted()
       await new Promise((resolve) => setTimeout(resolve, 200))
     }
@@ -56,7 +56,7 @@ const CONFIG = `import { defineConfig, schedule } from 'everytick'
 import { hello, report } from './jobs.ts'
 
 export default defineConfig({
-  // 'everytick dev' uses .everytick/dev.db when there is no store. A server of yours would name one here:
+  // Without a store, 'everytick dev' uses .everytick/dev.db. For a server, set one here:
   // store: process.env.DATABASE_URL ?? 'sqlite:./everytick.db',
   jobs: [hello, report],
   schedules: [

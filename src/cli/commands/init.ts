@@ -1,4 +1,4 @@
-/** `everytick init`: writes a small project that runs. What is there stays as it is. */
+/** `everytick init`: creates a small working project; existing files stay unchanged. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
 import { askYes } from '../ask-yes.ts'
@@ -27,7 +27,7 @@ export async function init(folder: string, options: InitOptions, io: Io): Promis
       io.write(`  ${options.dryRun ? 'would write' : colours.green('wrote')}  ${printable(join(folder, path))}\n`)
   }
   if (options.dryRun) return tell()
-  // Nothing is overwritten, so that only somebody who sits there is asked.
+  // Overwrites nothing, so it asks only on a terminal.
   if (fresh.length > 0 && io.around.asks)
     await askYes(io, `${fresh.length} files in ${relative('.', place) || 'this folder'}`, { yes: options.yes ?? false })
   write(place, fresh)
@@ -42,14 +42,14 @@ const isThere = (place: string, path: string): boolean => existsSync(join(place,
 function write(place: string, files: ReturnType<typeof starterFiles>): void {
   try {
     mkdirSync(place, { recursive: true, mode: OWNER_FOLDER })
-    // `wx`: what appeared since we looked stays too.
+    // `wx`: a file created since the check stays unchanged.
     for (const { path, text } of files) writeFileSync(join(place, path), text, { flag: 'wx', mode: OWNER_FILE })
   } catch (cause) {
-    throw new UsageError(`the project cannot be written: ${(cause as Error).message}`, { code: 'FILE_FAILED', cause })
+    throw new UsageError(`cannot write the project: ${(cause as Error).message}`, { code: 'FILE_FAILED', cause })
   }
 }
 
-/** What npm takes for a name. */
+/** A valid npm package name. */
 const packageName = (name: string): string =>
   name
     .toLowerCase()

@@ -1,4 +1,4 @@
-/** `everytick keys`: makes, lists, revokes and rolls API keys, on a server or straight in a database. */
+/** `everytick keys`: creates, lists, revokes and rolls API keys, on a server or directly in a database. */
 import { answer, listOf } from '../answer.ts'
 import type { Backend } from '../backend.ts'
 import { type Change, type ChangeOptions, printPlan } from '../change.ts'
@@ -44,16 +44,16 @@ export function createKey(options: KeysCreateOptions, io: Io): Promise<void> {
   const { name, scope, workspace, expiresIn } = options
   const body = { name, scope, ...(workspace === undefined ? {} : { workspace }), ...lifeOf(expiresIn) }
   return withBackend(options, async (backend) => {
-    const wanted: Change = { method: 'POST', path: '/api-keys', body, words: `make the key ${name} (${scope})` }
+    const wanted: Change = { method: 'POST', path: '/api-keys', body, words: `create the key ${name} (${scope})` }
     if (options.dryRun) return printPlan(wanted, { ...options, io })
     await showNew(await backend.ask<NewKey>('POST', wanted.path, { body }), options, io)
   })
 }
 
-/** Alone on standard output, so that a script can catch it. */
+/** Prints only the key to standard output, so that a script can capture it. */
 async function showNew(key: NewKey, options: KeysOptions, io: Io): Promise<void> {
   await answer(key, { ...options, io }, ({ token }) => `${printable(token)}\n`)
-  if (!options.json) io.note('  Keep it now: it is not shown again.\n')
+  if (!options.json) io.note('  Save the key now: it is not shown again.\n')
 }
 
 export function listKeys(options: KeysListOptions, io: Io): Promise<void> {

@@ -1,4 +1,4 @@
-/** `everytick locks`: who holds what, and how to take it away from a holder that does not let go. */
+/** `everytick locks`: lists locks with their holders, and releases one by force. */
 import { answer, type JsonOption } from '../answer.ts'
 import { type BackendOptions, segment } from '../backend.ts'
 import { type ChangeOptions, change } from '../change.ts'
@@ -43,5 +43,5 @@ export function releaseLock(name: string, { engine, fence, ...options }: LockRel
 
 function readFence(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
-  throw new UsageError(`--fence takes a whole number from 1 on, not ${text}`, { code: 'OPTION_INVALID' })
+  throw new UsageError(`--fence takes a whole number of at least 1, not ${text}`, { code: 'OPTION_INVALID' })
 }

@@ -1,4 +1,4 @@
-/** `everytick migrate`: brings a database up to date, says what that would apply, or prints the SQL for those who do it themselves. */
+/** `everytick migrate`: migrates a database, prints the pending migrations, or prints the SQL to apply by hand. */
 import { existsSync } from 'node:fs'
 import { openStore, readStoreAddress, type StoreOption } from '../../open-store.ts'
 import type { Store } from '../../store/contract/store.ts'
@@ -47,17 +47,17 @@ async function storeOf({ db, config }: MigrateOptions): Promise<StoreOption> {
   if (store !== undefined) return store
   const refusal = noConfigRefusal('a database', 'pass --db, or set DATABASE_URL')
   if (refusal) throw refusal
-  throw new UsageError('nobody said which database is meant', {
+  throw new UsageError('No database given', {
     hint: 'pass --db or --config, or set DATABASE_URL',
   })
 }
 
-/** Looked at without changing it; somebody else may be quicker than we are after that. */
+/** Reads the schema version without changing it; another process may migrate after that. */
 async function schemaOf(db: string): Promise<Schema> {
   const address = readStoreAddress(db)
   if (address.kind === 'sqlite') {
     const { readSchemaVersion } = await import('../../store/sqlite/schema-check.ts')
-    // Opening a path creates a file there.
+    // Opening a SQLite path would create the file.
     return readSchemaVersion(existsSync(address.path) ? address.path : ':memory:')
   }
   const { readSchemaVersion } = await import('../../store/postgres/schema-check.ts')
@@ -65,7 +65,7 @@ async function schemaOf(db: string): Promise<Schema> {
   return readSchemaVersion({ url, ...(schema === undefined ? {} : { schema }) })
 }
 
-/** A store that the configuration opened was migrated or refused by that. */
+/** Opening a store in the configuration has already migrated or rejected it. */
 async function schemaOfOpen(store: Store): Promise<Schema> {
   return { version: (await store.upkeep.health()).schemaVersion, missing: [] }
 }
@@ -77,11 +77,11 @@ async function bringUp(option: StoreOption): Promise<string> {
   return store.name
 }
 
-/** From an empty database on; it opens nothing. */
+/** The SQL for an empty database; opens none. */
 async function migrationText(store: StoreOption): Promise<string> {
   if (typeof store !== 'string')
-    throw new UsageError('the configuration opens its store itself, so its kind is not known here', {
-      hint: 'pass --db with an address of that kind; --sql opens nothing',
+    throw new UsageError('the configuration opens its own store, so the kind of database is unknown', {
+      hint: 'pass --db with an address of the same kind; --sql does not open it',
     })
   const address = readStoreAddress(store)
   if (address.kind === 'sqlite') return (await import('../../store/sqlite/schema.ts')).migrationSql()

@@ -1,4 +1,4 @@
-/** `everytick next <schedule>`: the coming occurrences of a schedule that is stored, with its jitter. */
+/** `everytick next <schedule>`: the next occurrences of a stored schedule, with its jitter. */
 import { type TimeZone, timeZone } from '../../schedule/time-zone.ts'
 import { systemClock } from '../../time/clock.ts'
 import type { BackendOptions } from '../backend.ts'
@@ -17,15 +17,19 @@ interface Occurrence {
   readonly dueAt: string
 }
 
-/** What its definition decides. */
+/** Options that the definition of the schedule sets. */
 const OWN = ['gap', 'fold', 'seed'] as const
 
 export async function nextStored(name: string, options: StoredNextOptions, view: View): Promise<string> {
   const own = OWN.find((option) => options[option] !== undefined)
-  if (own) throw new UsageError(`--${own} is for expressions`, { hint: `${name} has its own`, code: 'OPTION_INVALID' })
+  if (own)
+    throw new UsageError(`--${own} is only for expressions`, {
+      hint: `leave it out: ${name} defines its own`,
+      code: 'OPTION_INVALID',
+    })
   const count = readCount(options.count)
   const from = readFrom(options.from)
-  // The server's clock decides when nobody says from when on; ours is only for the distance.
+  // Without --from, the server's clock is the start; our clock is only for the IN column.
   const query = { n: count, from: options.from === undefined ? undefined : utcText(from) }
   const { schedule, data } = await withBackend(options, async (backend) => {
     const found = await storedSchedule(backend, name)
@@ -41,11 +45,11 @@ interface Shown {
   readonly zone: TimeZone
   readonly from: number
   readonly now: number
-  /** Whether somebody said from when on: then distances count from there. */
+  /** Whether --from is given: distances count from there. */
   readonly given: boolean
 }
 
-/** The due instant has a column of its own only where it is later than the nominal one. */
+/** The DUE column appears only if jitter makes an occurrence due later than its nominal instant. */
 export function occurrencesText(data: readonly Occurrence[], { zone, from, now, given }: Shown, view: View): string {
   const nominal = data.map(({ scheduledAt }) => Date.parse(scheduledAt))
   const due = data.map(({ dueAt }) => Date.parse(dueAt))

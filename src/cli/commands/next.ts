@@ -1,4 +1,4 @@
-/** `everytick next`: the coming occurrences of one timing; reading the timing and laying out rows are the neighbours' work. */
+/** `everytick next`: prints the next occurrences of one timing. */
 import { EverytickError } from '../../errors.ts'
 import { distanceText, nominalTexts, utcText } from '../instant-text.ts'
 import { jsonText, rowsText, type View } from '../print.ts'

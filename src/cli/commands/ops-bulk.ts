@@ -1,4 +1,4 @@
-/** Bulk work from the command line: shows what it would touch, asks, has it done in the background and watches. */
+/** Bulk operations: counts the matches, asks for confirmation, starts the operation in the background and watches it. */
 import { askYes } from '../ask-yes.ts'
 import type { AskOptions, BackendOptions } from '../backend.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -18,15 +18,15 @@ export interface BulkOptions {
 }
 
 interface Order {
-  /** As `POST /operations` calls it. */
+  /** The action in `POST /operations`. */
   readonly action: string
-  /** `paused`, for the sentence at the end. */
+  /** Such as `paused`, for the final message. */
   readonly done: string
-  /** Besides action and filter. */
+  /** More fields of the request. */
   readonly more?: object
 }
 
-/** Beyond this it is only said that there are more. */
+/** Counts up to this; beyond it, prints `more than`. */
 const COUNTED = 1000
 
 export async function bulkSchedules(
@@ -52,7 +52,7 @@ export async function bulkRuns(
 ): Promise<string> {
   const words = options.where ?? []
   const { status: said, ...query } = isAll(words) ? {} : await runQuery(context, words)
-  if (said !== undefined) throw new UsageError(`--where cannot look for status here: it is ${status}`)
+  if (said !== undefined) throw new UsageError(`--where does not support status here: this command selects ${status}`)
   const { schedule, ...rest } = query
   const filter = isAll(words) ? { all: true } : { ...rest, ...(schedule === undefined ? {} : { scheduleId: schedule }) }
   const waitForStop = { query: { ...query, status }, limit: COUNTED }
@@ -61,7 +61,7 @@ export async function bulkRuns(
   return ordered(context, { ...order, filter, names, noun: 'run' }, options)
 }
 
-/** For `GET /runs`, which knows schedules by their id only. */
+/** For `GET /runs`, which filters schedules by id only. */
 export async function runQuery(
   { backend }: CommandContext,
   words: readonly string[],
@@ -93,13 +93,13 @@ async function ordered(
     return planText(action.slice(action.indexOf('.') + 1), names.items, options.json)
   }
   if (names.items.length === 0) {
-    io.note(`no ${noun} fits\n`)
+    io.note(`no matching ${noun}s\n`)
     return options.json ? 'null\n' : ''
   }
   await askYes(io, `${many} to be ${done}`, options)
   const begun = await backend.ask<OperationBody>('POST', '/operations', { body: { action, filter, ...more } })
   if (options.detach) {
-    io.note(`it goes on in the background: everytick ops watch ${begun.id}\n`)
+    io.note(`the operation continues in the background. To watch it: everytick ops watch ${begun.id}\n`)
     return options.json ? fieldsText(begun, options.json) : `${begun.id}\n`
   }
   const total = names.hasMore ? null : names.items.length

@@ -1,4 +1,4 @@
-/** Carries bulk work on in this process, for a database that no server may be looking after; the steps are the server's own. */
+/** Executes bulk operations in this process, for a database that may have no server; the steps are the server's own. */
 import type { StoreOption } from '../../open-store.ts'
 import { coreOf } from '../../scheduler/core.ts'
 import { everytick } from '../../scheduler.ts'
@@ -6,7 +6,7 @@ import { createServer } from '../../server/app.ts'
 import { operating } from '../../server/operations/operating.ts'
 
 export interface Worker {
-  /** One step of what is to be done, whoever asked for it. A server that does the same step meanwhile does no harm. */
+  /** Executes one step of any pending operation. It is safe if a server executes the same step meanwhile. */
   carryOn(): Promise<void>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** `everytick ops`: bulk work that was asked for, how far it is, and ending it. */
+/** `everytick ops`: lists, watches and cancels bulk operations. */
 import { systemClock } from '../../time/clock.ts'
 import { type BackendOptions, whereOf } from '../backend.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -30,9 +30,9 @@ const HEADING = ['ID', 'STATE', 'ACTION', 'DONE', 'FAILED', 'BY', 'BEGAN']
 
 export async function listOperations({ backend, io, view }: CommandContext, options: ListOptions): Promise<string> {
   const { items, hasMore } = await listed<OperationBody>(backend, '/operations', { limit: limitOf(options) })
-  if (hasMore) io.note('there are more: --limit says how many, --all shows them all\n')
+  if (hasMore) io.note('there are more: use --limit or --all\n')
   if (options.json) return fieldsText(items, options.json)
-  if (items.length === 0) io.note('there is no bulk work\n')
+  if (items.length === 0) io.note('no bulk operations\n')
   const now = systemClock.now()
   const idText = view.terminal ? shortIds(items.map(({ id }) => id)) : String
   const rows = items.map(({ id, state, work, done, failed, by, createdAt }) => [
@@ -44,9 +44,9 @@ export async function listOperations({ backend, io, view }: CommandContext, opti
 
 interface Watched {
   readonly id: string
-  /** Null when nobody knows. */
+  /** Null when unknown. */
   readonly total: number | null
-  /** What was done to so many. */
+  /** The final message for this number of changes. */
   readonly sentence: (done: number) => string
 }
 
@@ -54,7 +54,7 @@ interface WatchOptions extends BackendOptions {
   readonly json?: boolean | string
 }
 
-/** Over a database there may be no server to do the work, so this process does it while it watches. */
+/** A database may have no server to execute the operation, so this process executes it while it watches. */
 export async function watchOperation(
   context: CommandContext,
   { id, ...rest }: Watched,
@@ -86,8 +86,8 @@ export async function watchOperation(
     })
     bar.clear()
     if (seen !== 'detached') return ending(io, { seen, what, json: options.json ?? false })
-    const goesOn = worker === null ? 'it goes on' : 'a server goes on with it'
-    io.note(`detached; ${goesOn}: everytick ops watch ${what.id}\n`)
+    const goesOn = worker === null ? 'the operation continues' : 'a server continues the operation'
+    io.note(`detached; ${goesOn}. To watch it again: everytick ops watch ${what.id}\n`)
     return ''
   } finally {
     bar.clear()
@@ -101,7 +101,7 @@ interface Ending {
   readonly json: boolean | string
 }
 
-/** Programs get the whole answer also when it is a bad one. */
+/** With --json, print the whole body also when the operation failed. */
 function ending({ note, write }: Io, { seen, what, json }: Ending): string {
   const { id, done, failed, state, errors } = seen
   for (const { target, message } of errors) note(`  ✗ ${printable(target)}: ${printable(message)}\n`)

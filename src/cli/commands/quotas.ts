@@ -1,4 +1,4 @@
-/** `everytick quotas`: what a workspace may have at most, and what it uses of it. */
+/** `everytick quotas`: the quotas of a workspace and their usage. */
 import { formatDuration } from '../../time/duration.ts'
 import { answer, type JsonOption } from '../answer.ts'
 import type { BackendOptions } from '../backend.ts'

@@ -1,4 +1,4 @@
-/** `everytick runs retry`, `cancel` and `rm`: those that are named one by one, those that `--where` fits as bulk work. */
+/** `everytick runs retry`, `cancel` and `rm`: changes named runs one by one, and runs that match `--where` in a bulk operation. */
 import type { BackendOptions } from '../backend.ts'
 import type { CommandContext } from '../command-context.ts'
 import { findId } from '../find-id.ts'
@@ -15,7 +15,7 @@ type Options = BulkOptions & BackendOptions
 export async function retryRuns(context: CommandContext, ids: readonly string[], options: Options): Promise<string> {
   if (ids.length > 0 && options.where) throw new UsageError('ids and --where exclude each other')
   if (options.where) return bulkRuns(context, { action: 'runs.retry', done: 'retried', status: 'failed' }, options)
-  if (ids.length === 0) throw new UsageError('no run is named', { hint: 'write its id, or --where job=name' })
+  if (ids.length === 0) throw new UsageError('no run given', { hint: 'pass an id, or --where job=name' })
   const found = await lookedUp(context, ids)
   const other = found.find(({ state }) => state !== 'failed')
   if (other)
@@ -32,7 +32,7 @@ export async function cancelRuns(context: CommandContext, ids: readonly string[]
   if (ids.length > 0 && options.where) throw new UsageError('ids and --where exclude each other')
   if (options.where)
     return bulkRuns(context, { action: 'runs.cancel', done: 'cancelled', status: 'pending,running' }, options)
-  if (ids.length === 0) throw new UsageError('no run is named', { hint: 'write its id, or --where job=name' })
+  if (ids.length === 0) throw new UsageError('no run given', { hint: 'pass an id, or --where job=name' })
   const found = await lookedUp(context, ids)
   if (options.dryRun) {
     const open = found.filter(({ finishedAt }) => finishedAt === null)
@@ -41,10 +41,8 @@ export async function cancelRuns(context: CommandContext, ids: readonly string[]
   const after: RunBody[] = []
   for (const { id } of found) after.push(await context.backend.ask<RunBody>('POST', `/runs/${id}/cancel`))
   if (options.json) return fieldsText(after, options.json)
-  // One that runs is told to stop, and one that had ended stays as it was.
-  return after
-    .map(({ id, state }) => `${printable(`${state === 'running' ? 'told to stop' : state} ${id}`)}\n`)
-    .join('')
+  // A running run gets an abort signal; a finished run stays unchanged.
+  return after.map(({ id, state }) => `${printable(`${state === 'running' ? 'stopping' : state} ${id}`)}\n`).join('')
 }
 
 export async function removeRuns(context: CommandContext, ids: readonly string[], options: Options): Promise<string> {
@@ -61,12 +59,12 @@ export async function removeRuns(context: CommandContext, ids: readonly string[]
 
 const idOf = ({ id }: RunBody): string => id
 
-/** All of them first: an id that is wrong leaves the others as they are. */
+/** Reads all runs before changing any, so that a wrong id changes nothing. */
 async function lookedUp({ backend }: CommandContext, ids: readonly string[]): Promise<RunBody[]> {
   const found: RunBody[] = []
   for (const id of ids) {
     const whole = await findId(backend, RUNS, id)
-    // Twice the same, under two beginnings of its id, is once.
+    // Two id prefixes of the same run count once.
     if (found.every((run) => run.id !== whole)) found.push(await backend.ask<RunBody>('GET', `/runs/${whole}`))
   }
   return found

@@ -1,4 +1,4 @@
-/** `everytick runs logs`: what a run said, and with -f what it goes on to say until it ends. */
+/** `everytick runs logs`: prints the log of a run, and with -f follows it until the run ends. */
 import type { Backend } from '../backend.ts'
 import type { CommandContext } from '../command-context.ts'
 import { errorRows } from '../error-text.ts'
@@ -25,10 +25,10 @@ interface LogLine {
 }
 
 const PAGE = 1000
-/** Many times what one line may have. */
+/** Many times the maximum length of a log line. */
 const MAX_EVENT = 1024 * 1024
 
-/** Lines are written as they come. */
+/** Writes lines as they arrive. */
 export async function runLogs({ backend, io, view }: CommandContext, id: string, options: LogOptions): Promise<string> {
   const run = `/runs/${await findId(backend, RUNS, id)}`
   const path = `${run}/logs`
@@ -38,20 +38,20 @@ export async function runLogs({ backend, io, view }: CommandContext, id: string,
     isSilent = false
     io.write(options.json ? `${jsonText(line)}\n` : lineText(line, view))
   }
-  if (isSilent) io.note('it said nothing\n')
+  if (isSilent) io.note('this run has no log lines\n')
   if (!options.json)
     for (const line of endLines(await backend.ask<RunBody>('GET', run))) io.note(`  ${printable(line)}\n`)
   return ''
 }
 
-/** How the last attempt ended, or that it has not. */
+/** The outcome of the last attempt, or that it has not ended. */
 export function endLines(run: Ended): string[] {
   const { state, attempt, maxAttempts, startedAt, finishedAt, dueAt, error } = run
   const of = `attempt ${attempt} of ${maxAttempts}`
   const why = error === null ? [] : errorRows(error).map(([, text]) => text)
-  if (state === 'running') return [`it is still running: ${of}`]
+  if (state === 'running') return [`still running: ${of}`]
   if (state === 'pending')
-    return attempt === 0 ? [`it has not begun; it is due ${dueAt}`] : [`${of} failed; the next is due ${dueAt}`, ...why]
+    return attempt === 0 ? [`not started yet; due ${dueAt}`] : [`${of} failed; the next is due ${dueAt}`, ...why]
   const took =
     startedAt === null || finishedAt === null
       ? ''
@@ -79,12 +79,12 @@ async function* stored(backend: Backend, path: string): AsyncGenerator<LogLine> 
       after = read.seq
       yield read
     }
-    // A page may end early, with what fits into one answer.
+    // A page may be short, because the server limits the size of a response.
     isMore = page.length > 0
   }
 }
 
-/** A connection that ends before the run does is made again, after the last line that came. */
+/** Reconnects if the connection ends before the run does, and continues after the last line received. */
 async function* followed(backend: Backend, path: string): AsyncGenerator<LogLine> {
   const patience = patient()
   for (let after = 0; ; await pause()) {
@@ -101,22 +101,22 @@ async function* followed(backend: Backend, path: string): AsyncGenerator<LogLine
       after = line.seq
       yield line
     }
-    // A server that hangs up at once, time and again, has nothing to say.
-    if (isSilent) patience.bear(badAnswer('ends every stream at once'))
+    // Give up on a server that repeatedly closes the stream at once.
+    if (isSilent) patience.bear(badAnswer('closes every stream at once'))
   }
 }
 
-/** Lines come in their order, so that the next page is another one. */
+/** Checks that lines come in order, so that the next page cannot repeat this one. */
 function readLine(text: string, after: number): LogLine {
   let line: LogLine | null = null
   try {
     line = JSON.parse(text) as LogLine | null
   } catch {
-    // Refused below.
+    // Rejected below.
   }
   const isLine =
     Number.isSafeInteger(line?.seq) && line!.seq > after && [line!.at, line!.message, line!.level].every(isText)
-  if (!isLine) throw badAnswer('answers no line of a log')
+  if (!isLine) throw badAnswer('returned something other than a log line')
   return line!
 }
 
@@ -126,13 +126,13 @@ async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<{ eve
   const decoder = new TextDecoder()
   const reader = body.getReader()
   for (let rest = ''; ; ) {
-    // A line that breaks is as good as one that ends: whoever follows takes it up again.
+    // Treat a broken connection as the end of the stream: the caller reconnects.
     const { value } = await reader.read().catch(() => ({ value: undefined }))
     if (value === undefined) return
     rest += decoder.decode(value, { stream: true })
     if (rest.length > MAX_EVENT) {
       void reader.cancel().catch(() => {})
-      throw badAnswer('sends an event without an end')
+      throw badAnswer('sent an event that does not end')
     }
     const blocks = rest.split('\n\n')
     rest = blocks.pop()!

@@ -1,4 +1,4 @@
-/** `everytick runs ls` and `get`: what ran, runs or waits, and what became of it. */
+/** `everytick runs ls` and `get`: runs with their state, and the journal of one run. */
 import { systemClock } from '../../time/clock.ts'
 import type { CommandContext } from '../command-context.ts'
 import { detailsText } from '../details.ts'
@@ -11,7 +11,7 @@ import { shortIds } from '../short-id.ts'
 import { shortCell, spanCell, timeCell } from '../time-cell.ts'
 import { runQuery } from './ops-bulk.ts'
 
-/** What these commands read of a run. */
+/** The fields of a run that these commands read. */
 export interface RunBody {
   readonly kind: 'run'
   readonly id: string
@@ -28,7 +28,7 @@ export interface RunBody {
   readonly [field: string]: unknown
 }
 
-/** A range of occurrences that became no run. */
+/** A range of skipped or missed occurrences. */
 interface NonRunBody {
   readonly kind: 'non_run'
   readonly state: string
@@ -53,10 +53,10 @@ export async function listRuns(
   const query = { ...(await runQuery(context, words)), ...includeOf(options.json) }
   const waitForStop = { query, limit: limitOf(options) }
   const { items, hasMore } = await listed<RunBody | NonRunBody>(backend, '/runs', waitForStop)
-  if (hasMore) io.note('there are more: --limit says how many, --all shows them all\n')
+  if (hasMore) io.note('there are more: use --limit or --all\n')
   if (options.json) return fieldsText(items, options.json)
   if (items.length === 0) {
-    io.note('no run fits\n')
+    io.note('no matching runs\n')
     return ''
   }
   const now = systemClock.now()
@@ -70,7 +70,7 @@ export async function listRuns(
 const idsOf = (items: readonly (RunBody | NonRunBody)[]): string[] =>
   items.flatMap((each) => (each.kind === 'run' ? [each.id] : []))
 
-/** Without its id, which is cut as the whole list needs it. */
+/** Without the id, whose length depends on the whole list. */
 function runRow(run: RunBody, now: number, view: View): string[] {
   const { state, job, workspace, schedule, dueAt, startedAt, finishedAt, attempt, maxAttempts, error } = run
   return [
@@ -82,7 +82,7 @@ function runRow(run: RunBody, now: number, view: View): string[] {
   ]
 }
 
-/** Where a run says how long it took and which attempt it is, a range says how many it stands for; where that failed, why. */
+/** In place of duration and attempt, a range shows its number of occurrences; in place of the error, its reason. */
 function nonRunRow(range: NonRunBody, now: number, view: View): string[] {
   const { state, job, workspace, schedule, to, count, reason, detail } = range
   const why = detail === '' ? reason : `${reason}: ${detail}`
@@ -107,7 +107,7 @@ export async function getRun(
   const run = await backend.ask<RunBody>('GET', path)
   if (json) return fieldsText(run, json)
   const { items: data } = await listed<Entry>(backend, `${path}/attempts`, { limit: Number.POSITIVE_INFINITY })
-  // Into a pipe goes one thing only.
+  // In a pipe, print only the fields.
   const { error, ...fields } = run
   const details = detailsText(fields, view, error === null ? [] : errorRows(error))
   if (!view.terminal || data.length === 0) return details
@@ -115,7 +115,7 @@ export async function getRun(
   return `${details}\n${rowsText(['AT', 'WHAT', ''], rows, view)}`
 }
 
-/** Of the error of an attempt only what it says, and nothing where the run shows the same error: where it comes from is in the JSON. */
+/** Of an attempt's error only the message, and nothing if the run shows the same error; the JSON has the stack. */
 function entryText(data: unknown, shown: ErrorBody | null): string {
   if (typeof data !== 'object' || data === null) return data === null ? '' : jsonText(data)
   const { error, ...rest } = data as { readonly error?: ErrorBody | null }

@@ -1,7 +1,7 @@
-/** Turns the options of `schedules create` and `edit` into the fields of REST; the server judges what they say. */
+/** Turns the options of `schedules create` and `edit` into REST fields; the server validates them. */
 import { UsageError } from '../usage-error.ts'
 
-/** As commander hands them over. */
+/** As parsed by commander. */
 export interface SpecOptions {
   readonly job?: string
   readonly payload?: string
@@ -33,13 +33,13 @@ export interface SpecOptions {
 
 export type Spec = Readonly<Record<string, unknown>>
 
-/** Named alike in REST, and handed on as they are. */
+/** Options with the same name in REST, sent unchanged. */
 const TEXTS = [
   ...(['job', 'cron', 'every', 'at', 'startAt', 'endAt', 'exclude', 'queue', 'timeout', 'delivery'] as const),
   ...(['overlap', 'catchUp', 'catchUpWindow', 'jitter', 'concurrencyKey', 'description'] as const),
 ]
 const NUMBERS = ['priority', 'catchUpLimit', 'maxRuns', 'pauseOnFailure'] as const
-/** What `POST /explain` takes of it. */
+/** The fields that `POST /explain` takes. */
 const TIMING = ['cron', 'timezone', 'dst', 'every', 'at', 'startAt', 'endAt', 'exclude', 'jitter']
 
 export function specOf(options: SpecOptions): Spec {
@@ -59,7 +59,7 @@ export function specOf(options: SpecOptions): Spec {
 export const timingOf = (spec: Spec): Spec =>
   Object.fromEntries(Object.entries(spec).filter(([name]) => TIMING.includes(name)))
 
-/** `--unset timeout,jitter`: fields that go back to their default. */
+/** `--unset timeout,jitter`: fields to reset to their default. */
 export function unsetOf(names: string | undefined): Spec {
   if (names === undefined) return {}
   return Object.fromEntries(names.split(',').map((name) => [name.trim(), null]))
@@ -68,17 +68,17 @@ export function unsetOf(names: string | undefined): Spec {
 function numberOf(text: string | undefined, name: string): number | undefined {
   if (text === undefined) return undefined
   if (/^\d{1,12}$/.test(text)) return Number(text)
-  throw new UsageError(`${optionOf(name)} is a whole number, not ${JSON.stringify(text)}`)
+  throw new UsageError(`${optionOf(name)} must be a whole number, not ${JSON.stringify(text)}`)
 }
 
 const optionOf = (name: string): string => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 
-/** Payloads are given as JSON. */
+/** `--payload` is JSON. */
 export function jsonOf(text: string | undefined): unknown {
   if (text === undefined) return undefined
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new UsageError('--payload is not JSON', { hint: `such as '{"accountId":"t_42"}'`, cause })
+    throw new UsageError('--payload is not valid JSON', { hint: `such as '{"accountId":"t_42"}'`, cause })
   }
 }

@@ -1,4 +1,4 @@
-/** `everytick schedules pause`, `resume` and `rm`: those that are named one by one, those that `--where` fits as bulk work. */
+/** `everytick schedules pause`, `resume` and `rm`: changes named schedules one by one, and schedules that match `--where` in a bulk operation. */
 import { askYes } from '../ask-yes.ts'
 import type { BackendOptions } from '../backend.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -29,11 +29,12 @@ export async function changeSchedules(
   const { reason, until, from } = options
   const said = { ...(reason && { reason }), ...(until && { until }), ...(from && { from }) }
   if (options.where) {
-    if (until !== undefined) throw new UsageError('--until cannot be said with --where', { hint: 'name the schedules' })
+    if (until !== undefined)
+      throw new UsageError('--until and --where exclude each other', { hint: 'name the schedules' })
     const action = `schedules.${verb === 'rm' ? 'remove' : verb}`
     return bulkSchedules(context, { action, done: DONE[verb], more: said }, options)
   }
-  // All are looked up first: a name that is wrong leaves the others as they are.
+  // Read all schedules before changing any, so that a wrong name changes nothing.
   const found: ScheduleBody[] = []
   for (const text of names)
     found.push(await context.backend.ask<ScheduleBody>('GET', schedulePath(readScheduleName(text))))
@@ -47,7 +48,7 @@ export async function changeSchedules(
 
 const nameOf = (schedule: ScheduleBody): string => printable(scheduleText(schedule))
 
-/** Removed is what was seen before it was asked about: if somebody changed it meanwhile, it stays. */
+/** Removes only the revision that the user confirmed: a schedule changed since then stays. */
 async function change(
   { backend }: CommandContext,
   { verb, each, said }: { readonly verb: StateVerb; readonly each: ScheduleBody; readonly said: object },
@@ -61,5 +62,5 @@ function refuseMix(names: readonly string[], { where }: StateOptions): void {
   if (names.length > 0 && where)
     throw new UsageError('names and --where exclude each other', { hint: 'leave out one of them' })
   if (names.length === 0 && !where)
-    throw new UsageError('no schedule is named', { hint: 'write key or workspace/key, or --where tag=mail' })
+    throw new UsageError('no schedule given', { hint: 'pass key or workspace/key, or --where tag=mail' })
 }

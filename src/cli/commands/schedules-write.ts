@@ -1,4 +1,4 @@
-/** `everytick schedules create` and `edit`: writes a definition, or says what it would mean. */
+/** `everytick schedules create` and `edit`: writes a definition, or previews it with --dry-run. */
 import { systemClock } from '../../time/clock.ts'
 import type { BackendOptions } from '../backend.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -37,17 +37,18 @@ export async function createSchedule(context: CommandContext, text: string, opti
   const { backend } = context
   const name = readScheduleName(text)
   const spec = { ...specOf(options), ...pausedOf(options) }
-  if (spec.job === undefined) throw new UsageError('--job is missing', { hint: 'name the job that it runs' })
+  if (spec.job === undefined)
+    throw new UsageError('--job is missing', { hint: 'pass --job with the name of the job to run' })
   if (!options.dryRun) {
     const made = await backend.ask<ScheduleBody>('POST', '/schedules', { body: { ...name, ...spec } })
     noteWarnings(context.io, made.warnings)
     return options.json ? fieldsText(made, options.json) : `created ${sentenceOf(made)}\n`
   }
-  // Refused as storing it would be.
+  // Fail as storing it would.
   const body = { schedules: [{ ...name, ...spec }] }
   const { data } = await backend.ask<{ data: readonly { action: string }[] }>('POST', '/preview', { body })
   if (data[0]?.action !== 'create')
-    throw new UsageError(`there is a schedule ${scheduleText(name)} already`, {
+    throw new UsageError(`schedule ${scheduleText(name)} already exists`, {
       code: 'SCHEDULE_EXISTS',
     })
   const explained = await explain(context, { ...name, ...timingOf(spec) })
@@ -56,7 +57,7 @@ export async function createSchedule(context: CommandContext, text: string, opti
   return `would create ${sentenceOf({ ...name, when: explained.when, nextFireAt, paused: options.paused ? {} : null })}\n`
 }
 
-/** One that is named, or the jitter of all that `--where` fits. */
+/** Edits one named schedule, or the jitter of all that match `--where`. */
 export async function editSchedules(
   context: CommandContext,
   text: string | undefined,
@@ -65,19 +66,19 @@ export async function editSchedules(
   if (text !== undefined && !options.where) return editSchedule(context, text, options)
   const { jitter, ...others } = { ...specOf(options), ...unsetOf(options.unset) } as { readonly jitter?: string }
   if (!options.where || text !== undefined)
-    throw new UsageError('name one schedule, or say --where', { hint: 'such as --where tag=mail --jitter 5m' })
+    throw new UsageError('name one schedule, or pass --where', { hint: 'such as --where tag=mail --jitter 5m' })
   if (typeof jitter !== 'string' || Object.keys(others).length > 0)
-    throw new UsageError('--where takes --jitter and nothing else', { hint: 'such as --where tag=mail --jitter 5m' })
+    throw new UsageError('with --where, only --jitter can change', { hint: 'such as --where tag=mail --jitter 5m' })
   return bulkSchedules(context, { action: 'schedules.jitter', done: 'edited', more: { jitter } }, options)
 }
 
-/** Only the revision that was read is changed: whoever was quicker is not overwritten. */
+/** Changes only the revision it read, so that it does not overwrite a concurrent change. */
 async function editSchedule(context: CommandContext, text: string, options: EditOptions): Promise<string> {
   const { backend, io } = context
   const name = readScheduleName(text)
   const changes = { ...specOf(options), ...unsetOf(options.unset) }
   if (Object.keys(changes).length === 0)
-    throw new UsageError('nothing is said to change', { hint: 'such as --cron "0 3 * * *" or --unset timeout' })
+    throw new UsageError('nothing to change', { hint: 'such as --cron "0 3 * * *" or --unset timeout' })
   const before = await backend.ask<ScheduleBody>('GET', schedulePath(name))
   if (options.dryRun) return proposed(context, { before, changes, json: options.json ?? false })
   const after = await backend.ask<ScheduleBody>('PATCH', `/schedules/${before.id}`, {
@@ -86,7 +87,7 @@ async function editSchedule(context: CommandContext, text: string, options: Edit
   })
   noteWarnings(io, after.warnings)
   if (options.json) return fieldsText(after, options.json)
-  if (after.revision === before.revision) io.note('it was so already\n')
+  if (after.revision === before.revision) io.note('nothing changed: the schedule already has these values\n')
   return `${after.revision === before.revision ? 'kept' : 'edited'} ${sentenceOf(after)}\n`
 }
 
@@ -98,7 +99,7 @@ interface Proposal {
 
 async function proposed(context: CommandContext, { before, changes, json }: Proposal): Promise<string> {
   const timing = timingOf(changes)
-  // A rule on its own can be judged without the stored one; what only bends the stored rule is judged when it is written.
+  // Only a complete rule can be validated here; a partial change is validated when it is written.
   if (['cron', 'every', 'at'].some((rule) => typeof timing[rule] === 'string'))
     await explain(context, Object.fromEntries(Object.entries(timing).filter(([, value]) => value !== null)))
   if (json) return fieldsText({ workspace: before.workspace, key: before.key, changes }, json)

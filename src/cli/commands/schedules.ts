@@ -1,4 +1,4 @@
-/** `everytick schedules ls` and `get`: what there is, how it stands and how it went lately. */
+/** `everytick schedules ls` and `get`: schedules with their state and their last runs. */
 import { systemClock } from '../../time/clock.ts'
 import type { CommandContext } from '../command-context.ts'
 import { detailsText } from '../details.ts'
@@ -9,7 +9,7 @@ import { readFilters, SCHEDULE_FILTERS, scheduleQuery } from '../query-filters.t
 import { readScheduleName, schedulePath } from '../schedule-name.ts'
 import { shortCell, timeCell } from '../time-cell.ts'
 
-/** What these commands read of a schedule. */
+/** The fields of a schedule that these commands read. */
 export interface ScheduleBody {
   readonly id: string
   readonly workspace: string
@@ -26,7 +26,7 @@ export interface ScheduleBody {
 
 const HEADING = ['KEY', 'WORKSPACE', 'WHEN', 'NEXT', 'LAST 10', 'STATE']
 const LAST = 10
-/** Runs planned ahead come first, and have no end to show yet. */
+/** Skips runs planned ahead, which come first and have not ended. */
 const SCANNED = 20
 const MAX_WHEN = 44
 
@@ -41,9 +41,9 @@ export async function listSchedules(
     ...includeOf(options.json, ['payload']),
   }
   const { items, hasMore } = await listed<ScheduleBody>(backend, '/schedules', { query, limit: limitOf(options) })
-  if (hasMore) io.note('there are more: --limit says how many, --all shows them all\n')
+  if (hasMore) io.note('there are more: use --limit or --all\n')
   if (options.json) return fieldsText(items, options.json)
-  if (items.length === 0) io.note('no schedule fits\n')
+  if (items.length === 0) io.note('no matching schedules\n')
   const now = systemClock.now()
   return items.length === 0
     ? ''
@@ -68,7 +68,7 @@ export function rowOf(schedule: ScheduleBody, now: number, view: View): string[]
 
 const MARKS: Readonly<Record<string, string>> = { succeeded: '▮', failed: '✗', running: '·' }
 
-/** Oldest first; states come newest first. A dot is a run in flight, or none. */
+/** Oldest first, although states come newest first. A dot is a run in flight, or no run. */
 export const lastText = (states: readonly string[]): string =>
   states
     .filter((state) => state !== 'pending')

@@ -1,4 +1,4 @@
-/** `everytick serve`: the REST interface and the planner on a database; it knows the jobs of a configuration and those it was told to bring, and carries them out only when asked to. */
+/** `everytick serve`: the REST API and the planner on a database; executes the jobs of the configuration and its options only with `--role all`. */
 import type { Job } from '../../job.ts'
 import { coreOf } from '../../scheduler/core.ts'
 import type { Everytick } from '../../scheduler.ts'
@@ -20,7 +20,7 @@ import { type TargetOptions, targetJobs } from '../target-jobs.ts'
 import { UsageError } from '../usage-error.ts'
 
 const STOPPING = '  stopping: no new requests and no new runs, those in flight may finish\n'
-const INVITED = '        opens once, within 15 minutes, and shows the first key'
+const INVITED = '        works once, within 15 minutes, and shows the first key'
 
 export interface ServeOptions extends TargetOptions, LogOptions {
   readonly config?: string
@@ -30,7 +30,7 @@ export interface ServeOptions extends TargetOptions, LogOptions {
   readonly role: string
   readonly concurrency?: string
   readonly drain: string
-  /** Starts without keys, closed to everybody but the holder of a one-time link. */
+  /** Start without keys, and accept only the one-time setup link. */
   readonly setup?: boolean
   readonly publicMetrics?: boolean
   readonly publicDocs?: boolean
@@ -48,7 +48,7 @@ export async function serve(options: ServeOptions, view: View, write: (text: str
   const loaded = await loadConfig(options.config)
   const { file, jobsFile } = loaded
   const isBare = file === null && jobsFile === null
-  // Without code of its own it looks after nobody's schedules; and jobs that it does not have may be those of a worker.
+  // Without a configuration it manages no code schedules, and jobs that it does not know may belong to a worker.
   const app = configuredApp(loaded, {
     db: options.db,
     jobs: added,
@@ -74,7 +74,7 @@ export async function serve(options: ServeOptions, view: View, write: (text: str
       if (isEnding()) return
       const { url, close } = await listenOn(app, port, options)
       closeServer = close
-      // The app closes its server when it stops, except one that was opened after that.
+      // The app closes its server when it stops, but not a server opened after that.
       if (isEnding()) return close()
       const { bold, dim } = view.colours
       const setup = invite === null ? null : `${url}/setup?invite=${invite}`
@@ -85,14 +85,14 @@ export async function serve(options: ServeOptions, view: View, write: (text: str
           `${bold(`everytick ${ownVersion()}`)}  ${printable(name)}\n${jobs}`,
           `  api   ${url}/api/v1\n  docs  ${url}/api/docs\n`,
           setup === null ? '' : `  setup ${setup}\n${dim(INVITED)}\n`,
-          dim('  Ctrl-C stops.\n'),
+          dim('  Press Ctrl-C to stop.\n'),
         ].join(''),
       })
     },
   })
 }
 
-/** The one-time invitation of a server without keys; null when there are keys. */
+/** The one-time setup link of a server without keys; null when there are keys. */
 async function inviteOf(app: Everytick, setup: boolean, given: GivenToServe): Promise<string | null> {
   const core = coreOf(app)
   const keys = createKeys(core)
@@ -101,7 +101,7 @@ async function inviteOf(app: Everytick, setup: boolean, given: GivenToServe): Pr
   throw new UsageError(serveWithoutKeysText(given), { code: 'KEY_MISSING' })
 }
 
-/** `keys` finds the store of a configuration file here by itself, and DATABASE_URL goes before it. */
+/** `keys` finds the store of the configuration file in this folder itself, and DATABASE_URL takes precedence. */
 function givenOf({ config, db }: ServeOptions, { options }: LoadedConfig): GivenToServe {
   const isFound = config === undefined || whereabouts().db !== undefined
   return { config, db, configStore: isFound || typeof options.store !== 'string' ? undefined : options.store }
@@ -115,7 +115,7 @@ function listenOn(app: Everytick, port: number, options: ServeOptions): Promise<
   })
 }
 
-/** Empty when there are none. */
+/** Empty without jobs. */
 function jobsLine({ file, jobsFile }: LoadedConfig, app: Everytick, added: readonly Job[]): string {
   const from = jobsFile ?? file
   const own = coreOf(app).settings.ownJobs.size - added.length
@@ -126,11 +126,11 @@ function jobsLine({ file, jobsFile }: LoadedConfig, app: Everytick, added: reado
 function readRoleConcurrency({ concurrency }: ServeOptions, role: 'scheduler' | 'all'): number | null {
   if (concurrency === undefined) return null
   if (role === 'all') return readConcurrency(concurrency)
-  throw new UsageError('--concurrency is for a process that works', { hint: 'add --role all' })
+  throw new UsageError('--concurrency is only for a process that executes runs', { hint: 'add --role all' })
 }
 
 function readRole(role: string): 'scheduler' | 'all' {
   if (role === 'scheduler' || role === 'all') return role
-  const hint = role === 'worker' ? 'workers are started with: everytick worker' : undefined
+  const hint = role === 'worker' ? 'start a worker with: everytick worker' : undefined
   throw new UsageError(`--role takes scheduler or all, not ${role}`, hint === undefined ? {} : { hint })
 }

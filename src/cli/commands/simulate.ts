@@ -1,4 +1,4 @@
-/** `everytick simulate`: lives through a stretch of time with a schedule that is not saved; it needs neither server nor database. */
+/** `everytick simulate`: simulates an unsaved schedule over a period, without a server or database. */
 import { answer } from '../answer.ts'
 import { type BackendOptions, openBackend, openEmptyBackend } from '../backend.ts'
 import { utcText } from '../instant-text.ts'
@@ -28,10 +28,10 @@ export interface Simulated {
 }
 
 export async function simulate(words: readonly string[], options: SimulateOptions, io: Io): Promise<void> {
-  // Read here first, since only here can the spot of a mistake be shown.
+  // Parse here first, because only this process can show the position of a mistake.
   readTimingInput(words, options)
   const body = requestOf(words, options)
-  // Nothing stored is needed, so nobody has to say where things are stored; the environment is not asked either.
+  // Needs no stored data, so it ignores EVERYTICK_URL and DATABASE_URL.
   const { url, db, config } = options
   const isAlone = url === undefined && db === undefined && config === undefined
   const backend = await (isAlone ? openEmptyBackend() : openBackend(options))
@@ -45,7 +45,7 @@ interface Request extends Readonly<Record<string, unknown>> {
   readonly outages: readonly { readonly from: string; readonly to: string }[]
 }
 
-/** The words of `POST /simulate`. */
+/** The body of `POST /simulate`. */
 export function requestOf(words: readonly string[], options: SimulateOptions): Request {
   const { tz, gap, fold, seed, from, to, overlap, catchUp, jitter, outage = [], duration } = options
   const expression = words.join(' ').trim()
@@ -64,7 +64,7 @@ export function requestOf(words: readonly string[], options: SimulateOptions): R
 function readOutage(text: string): { readonly from: string; readonly to: string } {
   const [from, to, ...more] = text.split('/')
   if (from && to && more.length === 0) return { from, to }
-  throw new UsageError(`--outage is two instants with a slash between them, not ${text}`, {
+  throw new UsageError(`--outage takes two instants separated by a slash, not ${text}`, {
     code: 'OPTION_INVALID',
     hint: 'such as 2027-01-04T09:00:00Z/2027-01-04T11:00:00Z',
   })
@@ -82,7 +82,7 @@ const rowOf = ({ scheduledAt, outcome, startedAt, finishedAt, reason }: Entry): 
   ...[shortText(scheduledAt), outcome, shortText(startedAt), shortText(finishedAt), reason ?? '-'],
 ]
 
-/** Into a pipe every occurrence; on a terminal the group, the sums, and those occurrences that did not simply run. */
+/** In a pipe, every occurrence; on a terminal, the timeline, the totals and the occurrences that did not run normally. */
 export function simulatedText(simulated: Simulated, { outages, columns, all }: Shown, view: View): string {
   const { from, to, entries, outcomes, truncated } = simulated
   if (!view.terminal) return rowsText([], entries.map(rowOf), view)
@@ -98,8 +98,8 @@ export function simulatedText(simulated: Simulated, { outages, columns, all }: S
     `${dim('slots')}  ${timeline.slots}`,
     `${dim('work')}   ${timeline.work}`,
     `       ${dim(`${ends[0]}${' '.repeat(Math.max(2, columns - ends[0]!.length - ends[1]!.length))}${ends[1]}`)}`,
-    `${sums.join('   ') || 'no occurrence'}${gone.length > 0 ? '   ░ nobody was there' : ''}`,
-    ...(truncated ? [`${yellow('⚠')} too many occurrences: it ends where they were 10,000`] : []),
+    `${sums.join('   ') || 'no occurrence'}${gone.length > 0 ? '   ░ no worker' : ''}`,
+    ...(truncated ? [`${yellow('⚠')} too many occurrences: the simulation ends after 10,000`] : []),
   ]
   const odd = all ? entries : entries.filter(({ outcome }) => outcome !== 'ran')
   const listed = all ? odd : odd.slice(0, LISTED)

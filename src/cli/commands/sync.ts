@@ -1,4 +1,4 @@
-/** `everytick sync`: brings the stored schedules in line with those of the configuration file, or says what that would change. */
+/** `everytick sync`: stores the schedules of the configuration file, or prints what that would change. */
 import { openStore } from '../../open-store.ts'
 import { SMALL_SEARCH, searchBudget } from '../../schedule/search-budget.ts'
 import { coreOf } from '../../scheduler/core.ts'
@@ -30,7 +30,7 @@ export async function sync(options: SyncOptions, io: Io): Promise<void> {
   const dryRun = options.dryRun ?? false
   const app = await appOf(options, dryRun)
   try {
-    // Looked at before anything changes: afterwards nobody knows when they would have fired.
+    // Read the next fires before the change, because afterwards they are lost.
     const fires = await firesOf(app)
     const report = await app.sync({ dryRun })
     const plan = shownPlan({ report, fires, deletedAt: await deletionOf(app), dryRun })
@@ -40,9 +40,9 @@ export async function sync(options: SyncOptions, io: Io): Promise<void> {
       io.note(sumText(report, dryRun))
     }
     if (report.outdated)
-      throw new UsageError('a newer build has stored its schedules, so those of this one were left out', {
+      throw new UsageError('a newer build has stored its schedules, so this build did not store its own', {
         code: 'BUILD_OUTDATED',
-        hint: 'sync the newer build, or raise build in the configuration',
+        hint: 'sync the newer build, or increase build in the configuration',
       })
   } finally {
     await app.stop()
@@ -55,25 +55,25 @@ async function appOf({ db, config }: SyncOptions, dryRun: boolean): Promise<Ever
   const loaded = await loadConfig(config)
   const refusal = noConfigRefusal(
     'schedules',
-    'leave out --no-config, or apply a file of schedules: everytick apply --file, with --url or --db',
+    'leave out --no-config, or store schedules from a file: everytick apply --file, with --url or --db',
   )
   if (refusal) throw refusal
   if (loaded.app) {
     if (db === undefined && dryRun) await refuseUnready(loaded.app)
     if (db === undefined) return loaded.app
-    throw new UsageError(`${loaded.file} exports an app, which has a store of its own`, { hint: 'leave out --db' })
+    throw new UsageError(`${loaded.file} exports an app, which has its own store`, { hint: 'leave out --db' })
   }
   if (loaded.file === null && loaded.jobsFile === null)
-    throw new UsageError('there is no configuration file here', {
+    throw new UsageError('no configuration file in this folder', {
       code: 'CONFIG_MISSING',
-      hint: 'write an everytick.config.ts that lists schedules, or pass --config',
+      hint: 'create an everytick.config.ts that lists schedules, or pass --config',
     })
   const said = db ?? whereabouts().db
   const given = { ...optionsOf(loaded, said === undefined ? {} : { said }), logger: quiet }
   return everytick(dryRun ? { ...given, migrate: false } : given)
 }
 
-/** Of an app that would create or migrate its database: that there is nothing to create or migrate. */
+/** Throws if the app would have to create or migrate its database. */
 async function refuseUnready(app: Everytick): Promise<void> {
   const { store } = coreOf(app).settings
   try {
@@ -92,7 +92,7 @@ async function firesOf(app: Everytick): Promise<ReadonlyMap<string, NextFires>> 
   return new Map(definitions.map((definition, i) => [nameOf(definition), fires[i]!]))
 }
 
-/** The day on which what is orphaned now is removed. */
+/** The day on which schedules orphaned now are deleted. */
 async function deletionOf(app: Everytick): Promise<string> {
   const { store, settings } = coreOf(app)
   const now = await (await store()).now()

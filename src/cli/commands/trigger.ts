@@ -1,4 +1,4 @@
-/** `everytick trigger`: makes one run of a schedule now, beside its occurrences. */
+/** `everytick trigger`: runs a schedule once, now, in addition to its occurrences. */
 import type { BackendOptions } from '../backend.ts'
 import type { CommandContext } from '../command-context.ts'
 import { fieldsText } from '../listing.ts'
@@ -20,7 +20,7 @@ interface Triggered extends Warned {
   readonly id: string
 }
 
-/** Into a pipe goes the id of the run and nothing else, so that it can be caught. */
+/** In a pipe, prints only the id of the run, so that a script can capture it. */
 export async function trigger(
   context: CommandContext,
   text: string | undefined,
@@ -31,11 +31,11 @@ export async function trigger(
   const { overlap } = options
   if (options.where) {
     if (text !== undefined || payload !== undefined || overlap !== undefined)
-      throw new UsageError('--where takes neither a name nor --payload nor --overlap beside it')
+      throw new UsageError('--where excludes a schedule name, --payload and --overlap')
     return bulkSchedules(context, { action: 'schedules.trigger', done: 'triggered' }, options)
   }
   if (text === undefined)
-    throw new UsageError('no schedule is named', { hint: 'write key or workspace/key, or --where tag=mail' })
+    throw new UsageError('no schedule given', { hint: 'pass key or workspace/key, or --where tag=mail' })
   const found = await backend.ask<ScheduleBody>('GET', schedulePath(readScheduleName(text)))
   const name = scheduleText(found)
   if (options.dryRun) return planText('trigger', [name], options.json)

@@ -1,4 +1,4 @@
-/** `everytick why`: prints what became of an occurrence, the checklist behind it and what to change; all of it is found by the scheduler. */
+/** `everytick why`: prints what happened to an occurrence, the checks and the fix; the scheduler finds them. */
 import { answer, type JsonOption } from '../answer.ts'
 import type { BackendOptions } from '../backend.ts'
 import { type Io, withBackend } from '../io.ts'
@@ -33,7 +33,7 @@ export function why(
 const MARKS = { true: '✓', false: '✗', null: '·' } as const
 const markOf = (ok: boolean | null): string => MARKS[`${ok}`]
 
-/** The scheduler's advice, and where one of our commands follows it, that command. */
+/** The scheduler's hint, with the CLI command for it if there is one. */
 function fixOf(name: string, { hint, reason }: Why): string | null {
   const command = COMMANDS[reason ?? '']
   return hint === null || command === undefined ? hint : `${hint}: everytick ${command(name)}`

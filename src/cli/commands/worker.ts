@@ -1,4 +1,4 @@
-/** `everytick worker`: executes runs of the jobs of a configuration, and of those it was told to bring, until it is asked to stop; then no new ones, and those in flight may finish. */
+/** `everytick worker`: executes the runs of jobs in the configuration and in its options. On a stop signal it claims no new runs and waits for those in flight. */
 import { coreOf } from '../../scheduler/core.ts'
 import type { QueueOption } from '../../scheduler/read-queues.ts'
 import type { Everytick } from '../../scheduler.ts'
@@ -21,11 +21,11 @@ export interface WorkerOptions extends TargetOptions, LogOptions {
   readonly db?: string
   readonly queues?: string
   readonly concurrency?: string
-  /** Plans too. */
+  /** Also plan. */
   readonly plan?: boolean
   readonly seconds?: string
   readonly drain: string
-  /** Where to answer probes and scrapers; nowhere when absent. */
+  /** The port for probes and metrics; none when absent. */
   readonly port?: string
   readonly host?: string
 }
@@ -49,8 +49,8 @@ export async function worker(options: WorkerOptions, view: View, write: (text: s
     await app.stop()
     const refusal = noConfigRefusal('jobs', 'pass --http or --allow-command with --db, or leave out --no-config')
     if (refusal) throw refusal
-    throw new UsageError('there are no jobs to execute', {
-      hint: `name them in ${loaded.file ?? 'everytick.config.ts'}, export them from jobs.ts, or pass --http or --allow-command`,
+    throw new UsageError('no jobs to execute', {
+      hint: `list jobs in ${loaded.file ?? 'everytick.config.ts'}, export them from jobs.ts, or pass --http or --allow-command`,
     })
   }
   const { bold, dim } = view.colours
@@ -58,7 +58,7 @@ export async function worker(options: WorkerOptions, view: View, write: (text: s
     ...{ app, drainMs, seconds },
     onEnding: () => announce(log, write, { message: 'stopping', text: dim(STOPPING) }),
     async start(isEnding) {
-      // Before the start: a port that is taken is said at once, and an orchestrator sees the process while it connects.
+      // Listen before the start: a port in use fails at once, and an orchestrator can probe the process while it connects.
       const served = probes && (await listenForProbes(app, probes))
       if (isEnding()) return
       await app.start(options.plan ? {} : { role: 'worker' })
@@ -72,7 +72,7 @@ export async function worker(options: WorkerOptions, view: View, write: (text: s
           `${bold(`everytick ${ownVersion()}`)}  ${what} on ${printable(name)}\n`,
           `  jobs    ${jobNames.map(printable).join(', ')}\n  queues  ${list.join(', ')}\n`,
           served ? `  probes  ${served.url}/healthz, /readyz, /metrics\n` : '',
-          dim('  Ctrl-C stops.\n'),
+          dim('  Press Ctrl-C to stop.\n'),
         ].join(''),
       })
     },
@@ -87,7 +87,7 @@ interface ProbeAddress {
 function readProbes({ port, host }: WorkerOptions): ProbeAddress | null {
   if (port !== undefined) return { host: host ?? '127.0.0.1', port: readPort(port) }
   if (host === undefined) return null
-  throw new UsageError('--host says where to answer probes, and --port is missing', { hint: 'add --port 4411' })
+  throw new UsageError('--host needs --port, the port for probes', { hint: 'add --port 4411' })
 }
 
 async function listenForProbes(app: Everytick, { host, port }: ProbeAddress): Promise<Probes> {
@@ -99,6 +99,6 @@ async function listenForProbes(app: Everytick, { host, port }: ProbeAddress): Pr
 
 function queuesOf(names: string, { options }: LoadedConfig): Record<string, QueueOption> {
   const wanted = names.split(',').map((name) => name.trim())
-  if (wanted.includes('')) throw new UsageError('--queues takes names separated by commas')
+  if (wanted.includes('')) throw new UsageError('--queues takes comma-separated names')
   return Object.fromEntries(wanted.map((name) => [name, options.queues?.[name] ?? {}]))
 }
