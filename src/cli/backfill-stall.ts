@@ -1,8 +1,8 @@
-/** Says once why a backfill stays at 0 %: no live process plans, or none executes runs; a key that may not list processes learns nothing. */
+/** Explains once why a backfill stays at 0 %: no live process plans, or none executes runs. Prints nothing if the key may not list processes. */
 import { systemClock } from '../time/clock.ts'
 import type { Backend } from './backend.ts'
 
-/** Between two looks at the list of processes. */
+/** Between two polls of the process list. */
 const CHECK_MS = 5000
 
 interface Process {
@@ -18,7 +18,7 @@ interface Progress {
   readonly running: number
 }
 
-/** To be called with each look at the backfill; answers what to say, null when there is nothing, and nothing twice. */
+/** Call it with each poll of the backfill; returns a message at most once, otherwise null. */
 export function createStallCheck(backend: Backend): (progress: Progress) => Promise<string | null> {
   let said = ''
   let checkAt = 0
@@ -36,7 +36,7 @@ export function createStallCheck(backend: Backend): (progress: Progress) => Prom
 export function stallText(processes: readonly Process[], running: number): string | null {
   const alive = processes.filter(({ alive }) => alive)
   if (!alive.some(({ roles }) => roles.includes('scheduler')) && running === 0)
-    return 'no process plans, so this backfill does not begin: start "everytick serve" or "everytick worker --plan"'
+    return 'no process plans, so this backfill does not start: start "everytick serve" or "everytick worker --plan"'
   if (!alive.some(({ roles, draining }) => roles.includes('worker') && !draining))
     return 'no process executes runs, so this backfill waits: start "everytick worker"'
   return null

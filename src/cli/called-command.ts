@@ -1,14 +1,14 @@
-/** Finds the command that a line calls, so that an error can point to its help; what the line asks of it is commander's matter. */
+/** Finds the command that the arguments name, so that an error can point to its help; commander parses the rest. */
 import type { Command } from 'commander'
 
 export interface CalledCommand {
   /** Such as `everytick runs retry`. */
   readonly name: string
-  /** What may follow it, such as `ls`; empty for the program itself, which has too many to list. */
+  /** Its subcommands, such as `ls`; empty for the program itself, which has too many to list. */
   readonly subcommands: readonly string[]
 }
 
-/** Follows the words as far as they name commands; options and their values are passed over. */
+/** Follows the arguments as far as they name commands, skipping options and their values. */
 export function calledCommand(program: Command, args: readonly string[]): CalledCommand {
   const path = [program.name()]
   let at = program

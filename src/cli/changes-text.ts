@@ -1,4 +1,4 @@
-/** How changes of schedules are shown before and after they are made: what is new, what differs and what goes; which those are is decided elsewhere. */
+/** Formats changes of schedules, planned or made: what is created, updated and removed. */
 import { printable, rowsText, type View, width } from './print.ts'
 import { scheduleText } from './schedule-name.ts'
 
@@ -9,10 +9,10 @@ export interface ShownChange {
   /** Only the fields that differ. */
   readonly before?: Fields | null
   readonly after?: Fields | null
-  /** By whom and why it is paused, and stays so. */
+  /** Who paused it and why, if it stays paused. */
   readonly paused?: string | null
   readonly nextFireAt?: { readonly before: Instant; readonly after: Instant }
-  /** What else there is to say. */
+  /** An additional note. */
   readonly note?: string
 }
 
@@ -21,7 +21,7 @@ type Instant = string | Date | null
 
 const SIGNS = { create: '+', update: '~', 'take back': '~', orphan: '-', remove: '-', 'keep paused': '=' } as const
 
-/** Lines with a sign for a terminal; rows of action, schedule and words in a pipe. */
+/** Lines with a sign on a terminal; rows of action, schedule and text in a pipe. */
 export function changesText(changes: readonly ShownChange[], view: View): string {
   const rows = changes.map((change) => [change.action, scheduleText(change), wordsOf(change)] as const)
   if (!view.terminal) return rowsText([], rows, view)
@@ -50,7 +50,7 @@ function wordsOf({ action, before, after, paused, nextFireAt, note }: ShownChang
   return parts.filter((part) => part !== '').join('   ')
 }
 
-/** When and what, of a new one. */
+/** The timing and the job of a new schedule. */
 function inShort({ cron, timezone, every, at, any, job }: Record<string, unknown>): string {
   const rule =
     cron !== undefined
@@ -80,5 +80,5 @@ function firesText({ before, after }: { before: Instant; after: Instant }, actio
   return old === next ? '' : `next fire ${old ?? 'never'} → ${next ?? 'never'}`
 }
 
-/** The same from a server and from this process. */
+/** Formats values the same for a server and for this process. */
 const iso = (at: Instant): string | null => (at === null ? null : new Date(at).toISOString().replace('.000Z', 'Z'))

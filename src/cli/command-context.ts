@@ -1,4 +1,4 @@
-/** What a command on stored things works with: the backend it was pointed to, and its reader. */
+/** The context of a command on stored data: its backend and its output. */
 import type { Backend, BackendOptions } from './backend.ts'
 import { type Io, withBackend } from './io.ts'
 import type { View } from './print.ts'
@@ -9,7 +9,7 @@ export interface CommandContext {
   readonly view: View
 }
 
-/** Writes what the work answers; the backend is closed whatever happens. */
+/** Writes the result of `work`, and always closes the backend. */
 export async function runCommand(
   io: Io,
   options: BackendOptions,

@@ -1,4 +1,4 @@
-/** Keeps what became of a source when it was compiled, so that a file that has not changed is not compiled again; where it is kept is the caller's matter. */
+/** Caches compiled sources, so that an unchanged file is not compiled again; the caller chooses the folder. */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -10,10 +10,10 @@ export interface Compiling {
   readonly source: string
 }
 
-/** Files that are gone leave theirs behind, above all in a folder that projects share. */
+/** Limits the cache, because deleted files leave entries behind, mostly in a folder that projects share. */
 const MAX_KEPT = 500
 
-/** One entry for each file and way of compiling it, so that the folder does not grow with every change. */
+/** One entry per file and compiler options, so that the folder does not grow with every change. */
 export function compiledOnce(folder: string, { source, ...how }: Compiling, compile: () => string): string {
   const path = join(folder, `${basename(how.filename)}-${hashOf(JSON.stringify(how)).slice(0, 16)}.js`)
   const mark = `// everytick ${ownVersion()} ${hashOf(source)}\n`
@@ -28,7 +28,7 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
 
 const WRITABLE_BY_OTHERS = 0o022
 
-/** What another user wrote, or may have written, is not executed. */
+/** Does not execute files that another user wrote or could have written. */
 function read(path: string): string | null {
   try {
     const { uid, mode } = statSync(path)
@@ -39,7 +39,7 @@ function read(path: string): string | null {
   }
 }
 
-/** Whole or not at all, since another process may read it meanwhile; a folder that cannot be written costs time only. */
+/** Writes atomically, because another process may read the file; an unwritable folder only costs time. */
 function keep(folder: string, path: string, text: string): void {
   const draft = `${path}.${process.pid}`
   try {
@@ -48,7 +48,7 @@ function keep(folder: string, path: string, text: string): void {
     writeFileSync(draft, text, { mode: OWNER_FILE })
     renameSync(draft, path)
   } catch {
-    // Compiled again the next time.
+    // The next load compiles it again.
   }
 }
 

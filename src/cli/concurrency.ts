@@ -1,11 +1,11 @@
-/** What `--concurrency` changes in the options of an app: as `concurrency` in code, and before the numbers that single queues have there. */
+/** Applies `--concurrency` to the options of an app: it replaces `concurrency` in code, also for single queues. */
 import type { QueueOption } from '../scheduler/read-queues.ts'
 import type { EverytickOptions } from '../scheduler/settings.ts'
 import type { LoadedConfig } from './config-file.ts'
 
 type Queues = Readonly<Record<string, QueueOption>>
 
-/** `chosen` are the queues of the command line, when it names some. */
+/** `chosen` are the queues given with --queues. */
 export function concurrencyOverrides(
   concurrency: number | null,
   { options }: LoadedConfig,
@@ -18,6 +18,6 @@ export function concurrencyOverrides(
   return { concurrency, queues: Object.fromEntries(changed) }
 }
 
-/** Its limits stay. */
+/** Keeps the other limits of the queue. */
 const withConcurrency = (queue: QueueOption, concurrency: number): QueueOption =>
   typeof queue === 'object' && queue !== null ? { ...queue, concurrency } : concurrency

@@ -1,4 +1,4 @@
-/** The app that a configuration describes, on the database that was meant; starting it is the command's matter. */
+/** Creates the app of a configuration on the chosen database; the command starts it. */
 import type { Job } from '../job.ts'
 import type { EverytickOptions } from '../scheduler/settings.ts'
 import { type Everytick, everytick } from '../scheduler.ts'
@@ -8,13 +8,13 @@ import { alongside } from './target-jobs.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface AppWishes {
-  /** As --db said; else DATABASE_URL, else what the file names. */
+  /** The value of --db; else DATABASE_URL, else the store of the file. */
   readonly db?: string | undefined
-  /** Stands behind what the file says. */
+  /** Defaults for options that the file does not set. */
   readonly defaults?: Partial<EverytickOptions>
-  /** Stands before it. */
+  /** Overrides for options of the file. */
   readonly overrides?: Partial<EverytickOptions>
-  /** Besides those of the file. */
+  /** Jobs in addition to those of the file. */
   readonly jobs?: readonly Job[]
 }
 
@@ -26,7 +26,7 @@ export function configuredApp(loaded: LoadedConfig, wishes: AppWishes): Everytic
     const [override] = Object.keys(overrides)
     const refused = db === undefined ? (OPTIONS[override ?? ''] ?? override ?? (job && optionOf(job))) : 'db'
     if (refused === undefined) return app
-    throw new UsageError(`${file} exports an app, which --${refused} cannot change any more`, {
+    throw new UsageError(`${file} exports an app, which --${refused} cannot change`, {
       hint: `leave out --${refused}, or export the options of the app with defineConfig`,
     })
   }
@@ -36,7 +36,7 @@ export function configuredApp(loaded: LoadedConfig, wishes: AppWishes): Everytic
   return inFile(file, () => everytick({ ...defaults, ...options, jobs: all, ...overrides }))
 }
 
-/** Options of the command line that are called otherwise in code. */
+/** CLI options that have another name in code. */
 const OPTIONS: Readonly<Record<string, string>> = { logger: 'log-format or --log-level' }
 
 const optionOf = ({ name }: Job): string => (name === 'command' ? 'allow-command' : name)

@@ -1,7 +1,7 @@
-/** Writes one thing as lines of name and value; what is empty is left out, what has parts is shown as JSON. */
+/** Formats one object as lines of name and value; leaves out empty values and prints nested values as JSON. */
 import { jsonText, printable, rowsText, type View, width } from './print.ts'
 
-/** `more` are rows behind those of the fields. */
+/** `more` are rows after those of the fields. */
 export function detailsText(
   body: Readonly<Record<string, unknown>>,
   view: View,

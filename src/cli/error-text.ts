@@ -1,4 +1,4 @@
-/** Writes the error of a run for people: the message once, then where it comes from, the user's own code first; what is left out is counted. */
+/** Formats the error of a run: the message once, then the stack with the user's own code first, and the number of omitted frames. */
 import { frameLines } from '../observe/stack-frames.ts'
 import { jsonText } from './print.ts'
 
@@ -12,10 +12,10 @@ export interface ErrorBody {
 
 export const errorLine = ({ name = 'Error', message }: ErrorBody): string => `${name}: ${message}`
 
-/** For a cell of a table: the first line, with a mark where more follow. */
+/** For a table cell: the first line, with a mark if more follow. */
 export const firstLine = (text: string): string => text.replace(/\s*\n[\s\S]*$/, ' …')
 
-/** Rows of a label and a text; a label may be empty, where a text goes on. */
+/** Rows of label and text; continuation rows have an empty label. */
 export function errorRows(error: ErrorBody): [label: string, text: string][] {
   const lines = errorLine(error).split('\n')
   return [

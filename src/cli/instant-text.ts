@@ -1,4 +1,4 @@
-/** Writes instants the way the command line shows them: on the wall of a zone, in UTC, and as a distance. */
+/** Formats instants for the CLI: in local time of a zone, in UTC, and as a duration from now. */
 import { segmentAt, type TimeZone } from '../schedule/time-zone.ts'
 import { offsetText } from '../schedule/wall-text.ts'
 
@@ -27,7 +27,7 @@ const UNITS: readonly (readonly [unit: string, seconds: number])[] = [
   ['s', 1],
 ]
 
-/** `18h 43m`: the largest unit and the one below it, since nobody reads the rest. */
+/** `18h 43m`: the largest unit and the next one, which is precise enough. */
 export function distanceText(ms: number): string {
   if (ms < 1000) return `${ms}ms`
   const seconds = Math.floor(ms / 1000)

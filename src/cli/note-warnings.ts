@@ -1,4 +1,4 @@
-/** Prints what an answer warns of, to standard error. */
+/** Prints the warnings of a response to standard error. */
 import type { Io } from './io.ts'
 import { printable } from './print.ts'
 

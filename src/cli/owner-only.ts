@@ -1,4 +1,4 @@
-/** The rights of what the command line creates: files and folders are for their owner, whatever the umask is; what exists keeps its rights. */
+/** Permissions of files and folders that the CLI creates: owner only, whatever the umask. Existing files keep theirs. */
 
 /** Configurations, jobs and crontabs may hold addresses with passwords. */
 export const OWNER_FILE = 0o600

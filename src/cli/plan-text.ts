@@ -1,4 +1,4 @@
-/** What a dry run prints: one line for each thing that would be changed, or the same for programs. */
+/** The output of a dry run: one line per planned change, or JSON. */
 import { jsonText, printable } from './print.ts'
 
 export function planText(action: string, targets: readonly string[], json: boolean | string = false): string {

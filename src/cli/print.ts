@@ -1,4 +1,4 @@
-/** How data becomes text: tables for a terminal, tab-separated rows for a pipe, JSON for programs; what to print is each command's choice. */
+/** Formats data: tables for a terminal, tab-separated rows for a pipe, JSON with --json. */
 import picocolors from 'picocolors'
 import { printable } from '../printable.ts'
 import type { Surroundings } from './config.ts'
@@ -7,7 +7,7 @@ export { jsonText, printable } from '../printable.ts'
 
 type Colours = ReturnType<typeof picocolors.createColors>
 
-/** What a command must know of the reader of its output. */
+/** The output settings of a command. */
 export interface View {
   readonly terminal: boolean
   readonly colours: Colours
@@ -17,7 +17,7 @@ export const viewOf = ({ terminal, outColours }: Surroundings): View => ({ termi
 
 export const coloursFor = (wanted: boolean): Colours => picocolors.createColors(wanted)
 
-/** Rows under a heading, for people on a terminal; bare tab-separated rows for everything else. */
+/** A table with a heading on a terminal; otherwise tab-separated rows. */
 export function rowsText(heading: readonly string[], rows: readonly (readonly string[])[], view: View): string {
   const safe = rows.map((row) => row.map(printable))
   if (!view.terminal) return safe.map((row) => `${row.join('\t')}\n`).join('')
@@ -28,5 +28,5 @@ export function rowsText(heading: readonly string[], rows: readonly (readonly st
   return `${[view.colours.dim(line(heading)), ...safe.map(line)].join('\n')}\n`
 }
 
-/** Characters as a person counts them, near enough for names of zones and for numbers. */
+/** The display width, accurate enough for zone names and numbers. */
 export const width = (text: string): number => Array.from(text).length

@@ -1,20 +1,20 @@
-/** Shows how far something is, in one line that is written over; what is counted, and how often, is the caller's matter. */
+/** Shows progress in one line that it overwrites; the caller counts. */
 import { distanceText } from './instant-text.ts'
 import { printable, width } from './print.ts'
 
 export interface Progress {
   readonly done: number
-  /** Null when nobody knows. */
+  /** Null when unknown. */
   readonly total: number | null
   /** Such as `✓5 ✗1  running 2`. */
   readonly counts: string
   readonly leftMs: number | null
-  /** Shown behind it where there is room. */
+  /** Shown after the bar if there is room. */
   readonly about: string
 }
 
 const CELLS = 18
-/** Some terminals say that they have no columns at all. */
+/** Some terminals report zero columns. */
 const UNKNOWN = 80
 
 export function barText({ done, total, counts, leftMs, about }: Progress, columns: number): string {
@@ -28,7 +28,7 @@ export function barText({ done, total, counts, leftMs, about }: Progress, column
   ]
   const line = `  ${parts.join('  ')}`
   const long = `${line}   ${about}`
-  // A line that wraps cannot be written over.
+  // A wrapped line cannot be overwritten.
   const room = (columns > 0 ? columns : UNKNOWN) - 1
   return Array.from(width(long) <= room ? long : line)
     .slice(0, room)
@@ -36,14 +36,14 @@ export function barText({ done, total, counts, leftMs, about }: Progress, column
 }
 
 export interface Pace {
-  /** When watching began. */
+  /** When the watch started. */
   readonly first: { readonly done: number; readonly elapsed: number }
   readonly done: number
   readonly total: number
   readonly elapsed: number
 }
 
-/** How long the rest takes at the pace seen so far; null until something has been seen to end. */
+/** The remaining time at the current pace; null until the first item ends. */
 export function leftMs({ first, done, total, elapsed }: Pace): number | null {
   const seen = done - first.done
   return seen <= 0 || done >= total ? null : ((elapsed - first.elapsed) / seen) * (total - done)
@@ -51,11 +51,11 @@ export function leftMs({ first, done, total, elapsed }: Pace): number | null {
 
 export interface Bar {
   show(line: string): void
-  /** Leaves no trace of it. */
+  /** Clears the line. */
   clear(): void
 }
 
-/** On standard error, so that it is never among the data; nothing at all where that is no terminal. */
+/** Writes to standard error, so that it never mixes with data; does nothing if that is not a terminal. */
 export function barOn(stream: NodeJS.WriteStream): Bar {
   if (!stream.isTTY) return { show: () => {}, clear: () => {} }
   return {

@@ -1,4 +1,4 @@
-/** Reads the numbers and durations that commands take as options. */
+/** Parses numbers and durations in options. */
 import { readDuration } from '../options.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -8,7 +8,7 @@ export function readPort(text: string): number {
   throw new UsageError(`--port takes 0 to 65535, not ${text}`)
 }
 
-/** Undefined: without end. */
+/** Undefined: no limit. */
 export function readSeconds(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const seconds = Number(text)
@@ -16,11 +16,11 @@ export function readSeconds(text: string | undefined): number | undefined {
   throw new UsageError(`--seconds takes a positive number, not ${text}`)
 }
 
-/** How long runs in progress may take when the process is asked to end. */
+/** How long to wait for running runs on a stop signal. */
 export const readDrain = (text: string): number => readDuration(text, '--drain')
 
-/** As `concurrency` in code; how much is too much is decided there. */
+/** As `concurrency` in code, which checks the upper limit. */
 export function readConcurrency(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new UsageError(`--concurrency takes a whole number from 1 on, not ${text}`, { code: 'OPTION_INVALID' })
+  throw new UsageError(`--concurrency takes a whole number of at least 1, not ${text}`, { code: 'OPTION_INVALID' })
 }

@@ -1,4 +1,4 @@
-/** How people name a schedule: its key, workspace/key or key@workspace; whether there is one is for the backend to say. */
+/** Parses schedule names: key, workspace/key or key@workspace; the backend checks whether the schedule exists. */
 import { segment } from './backend.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -9,7 +9,7 @@ export interface ScheduleName {
 
 const DEFAULT = 'default'
 
-/** Split at the first slash, else at the last @. A key that has one of them itself is written with its workspace in front. */
+/** Splits at the first slash, else at the last @. A key that contains one of them needs its workspace in front. */
 export function readScheduleName(text: string, workspace = DEFAULT): ScheduleName {
   const slash = text.indexOf('/')
   const at = slash < 0 ? text.lastIndexOf('@') : -1
@@ -20,13 +20,13 @@ export function readScheduleName(text: string, workspace = DEFAULT): ScheduleNam
         ? { workspace: text.slice(at + 1), key: text.slice(0, at) }
         : { workspace, key: text }
   if (name.workspace !== '' && name.key !== '') return name
-  throw new UsageError(`${JSON.stringify(text)} names no schedule`, { hint: 'write key or workspace/key' })
+  throw new UsageError(`${JSON.stringify(text)} is not a schedule name`, { hint: 'use key or workspace/key' })
 }
 
-/** What can be typed to mean this schedule again. */
+/** The shortest name that a command accepts for this schedule. */
 export const scheduleText = ({ workspace, key }: ScheduleName): string =>
   workspace === DEFAULT && !/[/@]/.test(key) ? key : `${workspace}/${key}`
 
-/** Where it is, over REST. */
+/** Its REST path. */
 export const schedulePath = ({ workspace, key }: ScheduleName): string =>
   `/schedules/by-key/${segment(workspace)}/${segment(key)}`

@@ -1,7 +1,7 @@
-/** The last gate before a terminal: whatever a command writes, only colours, tabs and ends of lines of it are control characters; what data looks like is decided where it is written. */
+/** The last filter before a terminal: of all control characters, only colours, tabs and newlines pass. */
 import { printable } from '../printable.ts'
 
-/** The colours and weights that we use ourselves. */
+/** The colours and weights that the CLI uses. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour begins with one.
 const OURS = /(\u001b\[\d{1,2}m|[\n\t])/
 

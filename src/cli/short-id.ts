@@ -1,18 +1,18 @@
-/** How much of each id a table shows: as much as tells the listed ones apart, since that is enough to name one. */
+/** How much of each id a table shows: the shortest prefix that distinguishes the listed ids. */
 
-/** So short only ids of about the same minute can be mistaken for each other. */
+/** At this length, only ids of about the same minute can be equal. */
 const LEAST = 8
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export interface ShortIdOptions {
-  /** Whether other things may lie between those that are listed: more is shown then. */
+  /** Whether the list is filtered, so that unlisted ids may lie between: then show more. */
   readonly filtered?: boolean
 }
 
-/** With its time and what follows it, an id is rarely that of another thing that is not listed. */
+/** At this length, which includes the time and more, an unlisted id is rarely equal. */
 const LEAST_FILTERED = 18
 
-/** All of one list are cut at the same place; ids that are no UUIDs stay whole. */
+/** Cuts all ids of a list at the same length; ids that are not UUIDs stay whole. */
 export function shortIds(ids: readonly string[], { filtered = false }: ShortIdOptions = {}): (id: string) => string {
   const sorted = ids.filter((id) => UUID.test(id)).toSorted()
   const needed = sorted.map((id, i) => (i === 0 ? 0 : sharedLength(id, sorted[i - 1]!) + 1))

@@ -1,4 +1,4 @@
-/** Draws a simulation as lines of characters: a mark for each occurrence, and below it when work was going on or nobody was there. */
+/** Draws a simulation as lines of characters: a mark per occurrence, and below it when runs were active or no worker was available. */
 
 export interface Entry {
   readonly scheduledAt: string
@@ -10,7 +10,7 @@ export interface Entry {
   readonly attempts: number
 }
 
-/** What is worse comes later: where several occurrences share a character, it is the worst of them. */
+/** Ordered from best to worst: if several occurrences share a character, it shows the worst. */
 export const MARKS: readonly (readonly [outcome: string, mark: string, words: string])[] = [
   ['ran', '▮', 'ran'],
   ['running', '▶', 'still running'],
@@ -33,7 +33,7 @@ export interface Stretch {
 export interface Timeline {
   /** A mark for each occurrence, at its nominal instant. */
   readonly slots: string
-  /** `█` while something ran, `░` while nobody was there. */
+  /** `█` while a run was active, `░` while no worker was available. */
   readonly work: string
 }
 
@@ -47,7 +47,7 @@ export function drawTimeline(
   const work = new Array<string>(columns).fill(' ')
   const fill = (stretch: Stretch, character: string): void => {
     if (stretch.toAt <= fromAt || stretch.fromAt >= toAt) return
-    // An end belongs to what comes after it, and so does not fill a character of its own.
+    // Ends are exclusive, so an end does not fill another character.
     const last = Math.max(columnOf(stretch.fromAt), columnOf(stretch.toAt - 1))
     for (let column = columnOf(stretch.fromAt); column <= last; column++) work[column] = character
   }

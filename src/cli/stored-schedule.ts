@@ -1,4 +1,4 @@
-/** Finds the schedule that a command names; how names are written is `schedule-name.ts`. */
+/** Finds the schedule that a command names; `schedule-name.ts` parses names. */
 import type { Backend } from './backend.ts'
 import { readScheduleName, schedulePath } from './schedule-name.ts'
 
@@ -7,7 +7,7 @@ export interface StoredSchedule {
   readonly workspace: string
   readonly key: string
   readonly when: string | null
-  /** Absent where there is none of its own, as for an interval. */
+  /** Absent for schedules without a time zone, such as intervals. */
   readonly timezone?: string
 }
 

@@ -1,4 +1,4 @@
-/** Instants and texts in the cells of a table: short for people on a terminal, whole for programs in a pipe. */
+/** Formats instants and text in table cells: short on a terminal, complete in a pipe. */
 import { distanceText } from './instant-text.ts'
 import { type View, width } from './print.ts'
 
@@ -13,13 +13,13 @@ export function relativeText(at: number, now: number): string {
   return at > now ? `in ${distanceText(at - now)}` : `${distanceText(now - at)} ago`
 }
 
-/** How long from one instant to another, or until now while there is no other. */
+/** The time from one instant to another, or until now if there is no other. */
 export function spanCell(from: string | null, to: string | null, now: number): string {
   if (from === null) return '-'
   return distanceText(Math.max(0, (to === null ? now : Date.parse(to)) - Date.parse(from)))
 }
 
-/** Cut to so many characters on a terminal. */
+/** Truncated to this many characters on a terminal. */
 export function shortCell(text: string, limit: number, view: View): string {
   if (!view.terminal || width(text) <= limit) return text
   return `${Array.from(text)

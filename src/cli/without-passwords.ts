@@ -1,9 +1,9 @@
-/** The last gate for errors of the command line: credentials of an address, and passwords named as such, are not repeated, whatever their shape. */
+/** The last filter for CLI errors: removes credentials in addresses and values named as passwords. */
 
-/** Up to the last `@` of the line: a password that nobody encoded may hold anything. */
+/** Up to the last `@` of the line: an unencoded password may contain any character. */
 const CREDENTIALS = /([a-z][a-z0-9+.-]*:\/\/)([^\n]*)@/gi
 const NAMED = /((?:pass(?:word|wd)?|pwd|secret|token)\s*=\s*)(?:'[^'\n]*'?|"[^"\n]*"?|[^\s&]+)/gi
-/** A user name alone is no secret, nor is the word that stands for a password in our own advice. */
+/** A user name alone is not secret, nor is the placeholder PASSWORD in our hints. */
 const ROLE = /^[\w.-]+(?::(?:<password>|password))?$/
 
 export const withoutPasswords = (text: string): string =>

@@ -1,8 +1,8 @@
-/** Says what a crontab has to call for a schedule: the command of its job where that is known, else our own program that triggers it. */
+/** The crontab command for a schedule: the command of its job if known, otherwise `everytick trigger`. */
 import { scheduleText } from '../schedule-name.ts'
 import { joinPercent } from './percent.ts'
 
-/** What a command is made of; see `targets/command/spoken.ts`. */
+/** The parts of a command; see `targets/command/spoken.ts`. */
 export interface Program {
   readonly file: string
   readonly args: readonly string[] | null
@@ -13,11 +13,11 @@ export interface Program {
 }
 
 export interface Line {
-  /** Null when no crontab can say it. */
+  /** Null when a crontab cannot express it. */
   readonly text: string | null
   readonly shell: string
   readonly env: Readonly<Record<string, string>>
-  /** Whether it is the command itself, and not a call of ours. */
+  /** Whether it is the command itself, not `everytick trigger`. */
   readonly isCommand: boolean
 }
 
@@ -35,22 +35,22 @@ export function lineOf(
     return { text: joinPercent({ command, stdin: null }), shell: SHELL, env: {}, isCommand: false }
   }
   const { cwd, env, stdin } = program
-  // Cron begins at home.
+  // Cron starts commands in the home folder.
   const isHome = cwd === null || cwd === (env.HOME || home)
   const command = isHome ? spoken.command : `cd ${word(cwd)} && ${spoken.command}`
   return { text: joinPercent({ command, stdin }), shell: spoken.shell, env, isCommand: true }
 }
 
-/** Null when it needs the payload. */
+/** Null when the command needs the payload. */
 function spokenBy({ file, args, shell }: Program): { readonly command: string; readonly shell: string } | null {
   if (args === null) return null
   if (shell !== null) return args.length === 0 ? { command: file, shell } : null
   const [option, text, ...more] = args
-  // Cron calls its shell like this, and finds it by its whole path only.
+  // Cron runs `SHELL -c`, and needs the absolute path of the shell.
   if (file.startsWith('/') && option === '-c' && text !== undefined && more.length === 0)
     return { command: text, shell: file }
   return { command: [file, ...args].map(word).join(' '), shell: SHELL }
 }
 
-/** One word of a shell. */
+/** Quotes one shell word. */
 const word = (text: string): string => (/^[\w@:./+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)

@@ -1,8 +1,8 @@
-/** Finds the word by which people know a command of a shell, to name a job and a schedule by it; that names differ is for others to see to. */
+/** Finds the main program of a shell command, to name its job and schedule; the caller makes names unique. */
 
-/** What stands before the work: places, tests, preparations. */
+/** Words that only prepare the work, such as `cd` and tests. */
 const PREPARING = new Set(['cd', 'test', '[', '[[', 'export', '.', 'source', 'umask', 'sleep', 'set', 'ulimit', 'if'])
-/** What runs something else, which is then the work. */
+/** Programs that run another program, which is then the work. */
 const WRAPPING = new Set([
   ...[
     'nice',
@@ -23,7 +23,7 @@ const WRAPPING = new Set([
   ...['sh', 'bash', 'zsh', 'ksh', 'dash', 'python', 'python2', 'python3', 'php', 'perl', 'ruby', 'node', 'npx', 'java'],
 ])
 const MAX_LENGTH = 60
-/** More than enough to find a name in. */
+/** Long enough to find a name. */
 const MAX_READ = 2000
 
 export function commandName(command: string): string {
@@ -39,13 +39,13 @@ export function commandName(command: string): string {
   return slug(both.join('-')) || 'job'
 }
 
-/** Without brackets, quotes and what is only set for the command. */
+/** Without brackets, quotes and variable assignments. */
 const wordsOf = (part: string): string[] =>
   (part.match(/(?:"[^"]*"|'[^']*'|\S)+/g) ?? [])
     .map((word) => word.replaceAll(/^[({"'`$]+|[)}"'`;]+$/g, ''))
     .filter((word) => word !== '' && !/^[A-Za-z_]\w*=/.test(word) && !/^[<>&\d]*[<>]/.test(word))
 
-/** Options, numbers, durations, lock files and users, and whatever only runs another. */
+/** Options, numbers, durations, lock files, users, and programs that only run another. */
 const isBesides = (word: string, before: string | undefined): boolean =>
   /^-[ugw]$/i.test(before ?? '') || WRAPPING.has(baseOf(word)) || /^(?:[-+].*|[\d.]+[smhd]?|.*\.?lock)$/i.test(word)
 

@@ -1,10 +1,10 @@
-/** What the comments above a line of a crontab say of it: which schedule it was exported from, what Ansible calls it, or what a person wrote. */
+/** Reads the comments above a crontab line: the schedule it was exported from, its Ansible name, or a description. */
 
 export interface Remark {
-  /** From a mark that our own export writes. */
+  /** From a marker that our export writes. */
   readonly key: string | null
   readonly job: string | null
-  /** A name that somebody gave it, to be made a key of. */
+  /** A name in the comment, to derive a key from. */
   readonly name: string | null
   readonly description: string | null
 }
@@ -23,7 +23,7 @@ export function readRemark(comments: readonly string[]): Remark {
 export const markOf = ({ key, job }: { readonly key: string; readonly job: string }): string =>
   `# ${MARK}${JSON.stringify(job === key ? { key } : { key, job })}`
 
-/** Null when it says nothing to people. What is cut is cut between characters. */
+/** Null when it is not a description. Truncates between characters. */
 function descriptionOf(comment: string): string | null {
   const text = Array.from(comment.replace(/^#+\s*/, ''))
     .slice(0, MAX_DESCRIPTION)
@@ -44,11 +44,11 @@ function readMark(mark: string | undefined): Pick<Remark, 'key' | 'job'> {
   }
 }
 
-/** What the server takes for one. */
+/** A name that the server accepts. */
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= 200 && !/[\p{Cc}\p{Surrogate}]/u.test(value)
 
-/** A sentence, and no heading of columns, no line that is switched off, no rule of dashes. */
+/** A sentence, not a column heading, a commented-out line or a row of dashes. */
 function isProse(comment: string): boolean {
   if (!/\p{L}{2}/u.test(comment) || /[\p{Cc}\p{Surrogate}]/u.test(comment)) return false
   if (/\bdow\b|day of (?:the )?week|\bcommand to be executed\b/i.test(comment)) return false

@@ -1,11 +1,11 @@
-/** Says when a stored schedule fires in the five fields of a crontab, or why no crontab can say it. */
+/** Writes the timing of a stored schedule as five crontab fields, or returns why that is impossible. */
 import { parseCron } from '../../schedule/cron.ts'
 import { readCron } from '../../schedule/cron-expression.ts'
 import type { Field, Item } from '../../schedule/cron-field.ts'
 import { formatDuration, parseDuration } from '../../time/duration.ts'
 import { intervalFields } from './interval-fields.ts'
 
-/** What of a schedule, as REST answers it, decides when it fires. */
+/** The fields of a schedule in REST that decide when it fires. */
 export interface StoredTiming {
   readonly cron?: string
   readonly timezone?: string
@@ -28,7 +28,7 @@ export function sayTiming(timing: StoredTiming, { now, seed }: { readonly now: n
   if (cron === undefined) return { reason: at === undefined ? 'it has several rules' : `it runs once, at ${at}` }
   const tree = readCron(cron, seed)
   if (tree.kind === 'every') return sayInterval(parseDuration(tree.duration))
-  // Checked against the zone too: what this version cannot read, it does not write.
+  // Parse it with its zone too: do not write an expression that this version cannot read.
   parseCron(cron, { timezone, seed })
   if (tree.kind === 'reboot' || COMMON_MACRO.test(cron.trim())) return { time: cron.trim(), zone: timezone }
   return sayFields(tree.fields, timezone)
@@ -37,7 +37,7 @@ export function sayTiming(timing: StoredTiming, { now, seed }: { readonly now: n
 function boundOf({ startAt, endAt, exclude = [], maxRuns }: StoredTiming, now: number): string | null {
   if (exclude.length > 0) return 'it has exclusions'
   if (endAt) return `it ends at ${endAt}`
-  if (startAt && Date.parse(startAt) > now) return `it begins at ${startAt}`
+  if (startAt && Date.parse(startAt) > now) return `it starts at ${startAt}`
   return maxRuns ? `it ends after ${maxRuns} runs` : null
 }
 
@@ -64,7 +64,7 @@ const OURS: ReadonlySet<Item['kind']> = new Set([
   ...(['last-day', 'last-workday', 'near-workday', 'last-weekday', 'nth-weekday'] as const),
 ])
 
-/** As it was written, unless cron reads that otherwise. */
+/** As written, unless cron interprets it differently. */
 const fieldText = ({ text, items }: Field): string =>
   /^[\d*,/a-z-]+$/i.test(text) && items.every(isCommon) ? text : items.map(itemText).join(',')
 

@@ -1,10 +1,10 @@
-/** Says an interval in cron's five fields, when it fires at the same instants; intervals are counted from the epoch, so that the fields are in UTC. */
+/** Writes an interval as five cron fields that fire at the same instants; intervals count from the epoch, so the fields are in UTC. */
 
 const [MINUTE, HOUR, DAY, WEEK] = [60_000, 3_600_000, 86_400_000, 604_800_000]
 /** The epoch was a Thursday. */
 const THURSDAY = 4
 
-/** Null when no five fields do. */
+/** Null when five fields cannot express it. */
 export function intervalFields(everyMs: number): string | null {
   if (everyMs < MINUTE) return null
   if (everyMs < HOUR) return HOUR % everyMs === 0 && everyMs % MINUTE === 0 ? minutes(everyMs / MINUTE) : null

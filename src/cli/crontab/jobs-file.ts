@@ -1,7 +1,7 @@
-/** Writes the commands of a crontab as jobs in TypeScript, so that people can read and keep them; whether the file may be written is decided elsewhere. */
+/** Generates readable TypeScript jobs from the commands of a crontab; the caller writes the file. */
 import type { PlannedJob } from './plan-import.ts'
 
-const HEAD = `/** Commands of a crontab, by \`everytick import crontab\`. From here on they are yours: change them as you like. */`
+const HEAD = `/** Commands of a crontab, written by \`everytick import crontab\`. This file is yours: edit it as you like. */`
 
 export function jobsFile(jobs: readonly PlannedJob[]): string {
   const atHome = jobs.some(({ cwd }) => cwd === null)
@@ -25,7 +25,7 @@ function jobLines({ name, command, shell, stdin, cwd, env, user }: PlannedJob): 
   ]
 }
 
-/** `file` holds no longer text than this, and only a shell with its whole path is one. */
+/** `file` has a length limit, and a shell must be an absolute path. */
 const MAX_FILE = 4096
 
 function programOf(command: string, shell: string | null): string[][] {
@@ -45,7 +45,7 @@ const variables = (env: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `${name === '__proto__' ? `['${name}']` : name}: ${quoted(value)}`)
     .join(', ')
 
-/** A string of TypeScript that holds this text, whatever is in it. */
+/** A TypeScript string literal for any text. */
 export const quoted = (text: string): string =>
   `'${text.replaceAll(/['\\]/g, '\\$&').replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/gu, escaped)}'`
 

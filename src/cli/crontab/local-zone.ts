@@ -1,3 +1,3 @@
-/** Says which zone this machine is set to, in which cron reads times. */
+/** The time zone of this machine, in which cron reads times. */
 
 export const localZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone

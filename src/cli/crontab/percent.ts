@@ -1,13 +1,13 @@
-/** Takes apart what a crontab says after the time: the command, and after the first `%` what the command reads; and puts it together again. */
+/** Splits the text after the time into the command and, after the first `%`, its standard input; and joins them again. */
 
 export interface Spoken {
-  /** What the shell is given. */
+  /** The text for the shell. */
   readonly command: string
-  /** Null when there is nothing to read. */
+  /** Null without standard input. */
   readonly stdin: string | null
 }
 
-/** As cron does it: `\%` is a percent sign, the first plain one ends the command, later ones end lines. */
+/** As cron does: `\%` is a percent sign, the first unescaped `%` ends the command, later ones are newlines. */
 export function splitPercent(text: string): Spoken {
   let command = ''
   for (let at = 0; at < text.length; at++) {
@@ -16,21 +16,21 @@ export function splitPercent(text: string): Spoken {
     if (character !== '\\' || at + 1 === text.length) command += character
     else {
       at++
-      // Only before a percent sign does a backslash go away; it guards another one all the same.
+      // Cron removes a backslash only before a percent sign, but a backslash also escapes a backslash.
       command += text[at] === '%' ? '%' : `\\${text[at]}`
     }
   }
   return { command, stdin: null }
 }
 
-/** Here a backslash guards nothing but the percent sign behind it. */
+/** Here a backslash escapes only a percent sign. */
 function readInput(text: string): string | null {
   if (text === '') return null
   const read = text.replaceAll(/\\%|%/g, (found) => (found === '%' ? '\n' : '%'))
   return read.endsWith('\n') ? read : `${read}\n`
 }
 
-/** The text that `splitPercent` takes apart like this, or null when there is none. */
+/** The text that `splitPercent` splits into these parts, or null if there is none. */
 export function joinPercent({ command, stdin }: Spoken): string | null {
   const escaped = command.replaceAll('%', '\\%')
   const text = stdin === null ? escaped : `${escaped}%${inputText(stdin)}`
@@ -40,7 +40,7 @@ export function joinPercent({ command, stdin }: Spoken): string | null {
 }
 
 function inputText(stdin: string): string {
-  // Cron ends the last line itself, unless that line is empty.
+  // Cron adds the final newline itself, unless the last line is empty.
   const open = stdin.endsWith('\n') ? stdin.slice(0, -1) : stdin
   const said = open === '' || open.endsWith('\n') ? stdin : open
   return said.replaceAll('%', '\\%').replaceAll('\n', '%')

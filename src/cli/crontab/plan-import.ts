@@ -1,4 +1,4 @@
-/** Decides, purely, which schedules and jobs a crontab becomes, and what of it cannot be carried over; reading is `read-crontab.ts`, storing is `apply`. */
+/** Turns a crontab into schedules and jobs, and collects the lines that cannot be imported; pure. `read-crontab.ts` reads, `apply` stores. */
 import { createHash } from 'node:crypto'
 import { EverytickError } from '../../errors.ts'
 import { timeZone } from '../../schedule/time-zone.ts'
@@ -10,13 +10,13 @@ import { type Note, notesOf, type Work, workOf } from './work.ts'
 
 export interface ImportWishes {
   readonly workspace: string
-  /** The zone of lines that no CRON_TZ stands above. */
+  /** The zone of lines without a CRON_TZ above them. */
   readonly zone: string
   readonly prefix: string
   readonly tag: string
   readonly overlap: string
   readonly catchUp: string
-  /** All schedules get this job, and the command as payload; null: a job for each command. */
+  /** The job of all schedules, with the command as payload; null: one job per command. */
   readonly job: string | null
 }
 
@@ -75,13 +75,13 @@ const jobName = ({ command }: Entry, { name }: Remark, { prefix }: ImportWishes)
   `${prefix}${(name === null ? '' : slug(name)) || commandName(command)}`
 
 interface Names {
-  /** The same for the same work. */
+  /** Equal for equal commands. */
   ofJob(work: Work, wanted: string): string
   ofSchedule(wanted: string): string
   jobs(): readonly PlannedJob[]
 }
 
-/** The first of a name has it plain; others of another command get a few characters of the command behind it, so that they keep it. */
+/** The first command keeps the plain name; other commands with that name get a hash suffix, which is stable across imports. */
 function createNames(): Names {
   const jobs = new Map<string, PlannedJob>()
   const [jobNames, keys] = [new Set<string>(), new Set<string>()]
@@ -100,7 +100,7 @@ function createNames(): Names {
       return name
     },
     ofSchedule: (wanted) => claim(keys, [wanted]),
-    // By name, so that the file of jobs does not change with the order of the lines.
+    // Sorted by name, so that the jobs file does not depend on the order of lines.
     jobs: () => [...jobs.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
   }
 }
@@ -117,14 +117,17 @@ function numbered(wanted: string, taken: ReadonlySet<string>): string {
 
 function ruleOf({ time, settings, command }: Entry, key: string, { zone: usual, workspace }: ImportWishes): Rule {
   if (/^\s*(?:npx\s+)?everytick\s+trigger\s/.test(command))
-    throw new EverytickError('OPTION_INVALID', 'it only triggers a schedule, which would then trigger itself')
+    throw new EverytickError(
+      'OPTION_INVALID',
+      'it runs everytick trigger, so the imported schedule would trigger itself',
+    )
   const zone = zoneOf(settings) ?? usual
-  // First, so that what is told of a zone that is none is not what is wrong with the time besides.
+  // Check the zone first, so that an invalid zone is not reported as an invalid time.
   timeZone(zone)
   return readTime(time, { zone, seed: `${workspace}/${key}` })
 }
 
-/** As the C library has it, a colon in front changes nothing. */
+/** As in the C library, a leading colon has no effect. */
 const zoneOf = (settings: Entry['settings']): string | null =>
   settings.get('CRON_TZ')?.value.trim().replace(/^:/, '') || null
 
@@ -137,7 +140,7 @@ interface Parts {
   readonly work: Work
 }
 
-/** What cron does: it tries once, does not wait for the run before, and forgets what it missed. */
+/** As cron does: one attempt, overlapping runs allowed, no catch-up. */
 function bodyOf(parts: Parts, wishes: ImportWishes): PlannedSchedule['body'] {
   const { entry, remark, rule, key, job, work } = parts
   const delay = delayOf(entry)
@@ -145,7 +148,7 @@ function bodyOf(parts: Parts, wishes: ImportWishes): PlannedSchedule['body'] {
     ...{ key, workspace: wishes.workspace, ...rule, job },
     ...(wishes.job === null ? {} : { payload: payloadOf(work) }),
     ...{ overlap: entry.alone ? 'skip' : wishes.overlap, catchUp: wishes.catchUp, retry: { attempts: 1 } },
-    // As cron does; a job that may take hours is nothing that an import can know.
+    // As cron does: an import cannot know how long a job may take.
     timeout: 'none',
     ...(delay === 0 ? {} : { jitter: `${delay}m` }),
     ...(remark.description === null ? {} : { description: remark.description }),
@@ -156,13 +159,13 @@ function bodyOf(parts: Parts, wishes: ImportWishes): PlannedSchedule['body'] {
 const payloadOf = (work: Work): object =>
   Object.fromEntries(Object.entries(work).filter(([, value]) => value !== null && JSON.stringify(value) !== '{}'))
 
-/** Of cronie: up to so many minutes late. */
+/** cronie's RANDOM_DELAY: maximum delay in minutes. */
 export const delayOf = ({ settings }: Entry): number => {
   const text = settings.get('RANDOM_DELAY')?.value.trim() ?? ''
   return /^\d{1,4}$/.test(text) ? Number(text) : 0
 }
 
-/** A zone that is none is the fault of the line that names it. */
+/** Reports an invalid zone at the line that sets it. */
 function problemOf(error: unknown, { line, settings }: Entry): Problem {
   if (!(error instanceof EverytickError)) throw error
   const { code, message, hint } = error

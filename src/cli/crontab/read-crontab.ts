@@ -1,4 +1,4 @@
-/** Reads a crontab into its entries, each with the settings that stood above it; whether an entry can be carried over is decided by `plan-import.ts`. */
+/** Reads a crontab into entries, each with the settings above it; `plan-import.ts` decides whether an entry can be imported. */
 
 import { splitPercent } from './percent.ts'
 import { readSetting } from './setting.ts'
@@ -10,16 +10,16 @@ export interface SettingHere {
 
 export interface Entry {
   readonly line: number
-  /** Five fields, or a macro with what belongs to it. */
+  /** Five fields, or a macro with its argument. */
   readonly time: string
-  /** Null in the file of one user. */
+  /** Null in a user's crontab. */
   readonly user: string | null
-  /** With BSD's -s: not while the one before is running. */
+  /** BSD's -s: not while the previous run is active. */
   readonly alone: boolean
   readonly command: string
   readonly stdin: string | null
   readonly settings: ReadonlyMap<string, SettingHere>
-  /** The lines right above that begin with #, without it. */
+  /** The comment lines directly above, without #. */
   readonly comments: readonly string[]
 }
 
@@ -35,7 +35,7 @@ export interface Crontab {
   readonly unreadable: readonly Unreadable[]
 }
 
-/** `system` undefined: it shows. */
+/** `system` undefined: detect it. */
 export function readCrontab(text: string, system?: boolean): Crontab {
   const lines = text.replace(/^\uFEFF/, '').split('\n')
   const isSystem = system ?? looksLikeSystem(lines)
@@ -71,27 +71,27 @@ const withoutMargin = (raw: string): string => raw.replace(/\r$/, '').replace(/^
 
 type Read = Pick<Entry, 'time' | 'user' | 'alone' | 'command' | 'stdin'>
 
-/** What is wrong with it, as text. */
+/** Returns the entry, or the error as text. */
 function readEntry(said: string, system: boolean): Read | string {
-  // A minus in front keeps some crons from logging.
+  // In some crons, a leading minus disables logging.
   const text = said.replace(/^-(?=[\d*@])/, '')
   const count = /^@every\s/i.test(text) ? 2 : text.startsWith('@') ? 1 : 5
   const time = takeWords(text, count)
-  if (time === null) return 'a line has five fields of time and then a command'
+  if (time === null) return 'a line needs five time fields and then a command'
   const who = system ? takeWords(time.rest, 1) : { words: null, rest: time.rest }
-  if (who === null) return 'there is no user, or no command after it; --no-system reads lines without a user'
+  if (who === null) return 'the user or the command is missing; use --no-system for lines without a user'
   const { rest, flags } = takeFlags(who.rest)
-  if (rest === '') return 'there is no command'
+  if (rest === '') return 'the command is missing'
   if (/^[*\d][\d*,/-]*(?:\s|$)/.test(rest))
-    return `${JSON.stringify(rest.split(/\s/)[0]!.slice(0, 20))} is no command: a crontab has no seconds and no years`
-  if (rest.includes('\0')) return 'there is a NUL in it'
+    return `${JSON.stringify(rest.split(/\s/)[0]!.slice(0, 20))} is not a command: a crontab has no seconds or years field`
+  if (rest.includes('\0')) return 'the line contains a NUL character'
   return {
     ...{ time: time.words.join(' '), user: who.words?.[0] ?? null, alone: flags.includes('s') },
     ...splitPercent(rest),
   }
 }
 
-/** The first words and what follows them; null when there is nothing after them. */
+/** The first words and the rest; null when there is no rest. */
 function takeWords(text: string, count: number): { readonly words: readonly string[]; readonly rest: string } | null {
   const words: string[] = []
   let rest = text
@@ -104,7 +104,7 @@ function takeWords(text: string, count: number): { readonly words: readonly stri
   return rest === '' ? null : { words, rest }
 }
 
-/** -n, -q and -s of the BSDs. */
+/** The BSD flags -n, -q and -s. */
 function takeFlags(text: string): { readonly flags: string; readonly rest: string } {
   const [whole = ''] = /^(?:-[nqs]+[ \t]+)+/.exec(text) ?? []
   return { flags: whole, rest: text.slice(whole.length) }
@@ -114,7 +114,7 @@ const COLUMNS = /\bdow\s+user(?:-?name)?\b/
 /** Nobody's command. */
 const ROOT = /^-?(?:@[a-z_]+|(?:[^ \t@]+[ \t]+){4}[^ \t]+)[ \t]+root[ \t]+\S/
 
-/** By its heading, or by a line of the user who is in every such file. */
+/** Detected by the column heading, or by a line of a user found in every system crontab. */
 const looksLikeSystem = (lines: readonly string[]): boolean =>
   lines.some((raw) => {
     const line = withoutMargin(raw)

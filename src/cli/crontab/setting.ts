@@ -1,4 +1,4 @@
-/** Reads and writes the lines of a crontab that set a variable, by cron's rules of quoting; what a variable means is decided elsewhere. */
+/** Reads and writes the variable lines of a crontab, with cron's quoting rules. */
 
 export interface Setting {
   readonly name: string
@@ -8,7 +8,7 @@ export interface Setting {
 const BLANKS = ' \t\v\f'
 const isBlank = (character: string | undefined): boolean => character !== undefined && BLANKS.includes(character)
 
-/** Null when the line sets nothing, and so must be an entry. Blanks around `=` are allowed, nothing is expanded, nothing escaped. */
+/** Null when the line is not a setting, and so must be an entry. Allows blanks around `=`; cron has no expansion and no escapes. */
 export function readSetting(line: string): Setting | null {
   const name = readName(line)
   if (name === null) return null
@@ -22,7 +22,7 @@ export function readSetting(line: string): Setting | null {
   return { name: name.text, value: line.slice(at + 1, end) }
 }
 
-/** A name that a shell could hold; anything else is rather an entry that somebody mistyped. */
+/** A valid shell variable name; anything else is more likely a mistyped entry. */
 function readName(line: string): { readonly text: string; readonly end: number } | null {
   const [, quote = '', text = ''] = /^(["']?)([A-Za-z_]\w*)\1/.exec(line) ?? []
   const end = text.length + 2 * quote.length
@@ -42,7 +42,7 @@ function trimmed(text: string): string {
   return text.slice(0, end)
 }
 
-/** The line that sets this, or null when no crontab can say it. */
+/** The line that sets this variable, or null when a crontab cannot express it. */
 export function settingLine({ name, value }: Setting): string | null {
   const line = [`${name}=${value}`, `${name}="${value}"`, `${name}='${value}'`].find((each) => {
     const read = /[\n\r\0]/.test(each) ? null : readSetting(each)

@@ -1,4 +1,4 @@
-/** Gets the text of a crontab, and what its path tells about it; the file of jobs is written and compared here too. */
+/** Reads the text of a crontab and what its path implies; also compares and writes the jobs file. */
 import { existsSync } from 'node:fs'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
@@ -6,20 +6,20 @@ import { OWNER_FILE } from '../owner-only.ts'
 import { UsageError } from '../usage-error.ts'
 
 export interface Source {
-  /** For people. */
+  /** For display. */
   readonly name: string
   readonly text: string
-  /** True where the system keeps crontabs with a user on each line; undefined when the path does not tell. */
+  /** True for the paths of system crontabs, which have a user on each line; undefined when the path is not conclusive. */
   readonly system: boolean | undefined
 }
 
-/** Of crontabs, the longest have some thousand lines. */
+/** The longest crontabs have a few thousand lines. */
 const MAX_BYTES = 4 * 1024 * 1024
 
 export async function readSource(file: string): Promise<Source> {
   const name = file === '-' ? 'standard input' : basename(file)
   const bytes = file === '-' ? await fromInput() : await fromFile(file)
-  if (bytes.length > MAX_BYTES) throw new UsageError(`${name} has more than 4 MiB`)
+  if (bytes.length > MAX_BYTES) throw new UsageError(`${name} is larger than 4 MiB`)
   const isSystem = file !== '-' && /^\/etc\/(?:crontab$|cron\.d\/)/.test(resolve(file))
   return { name, text: bytes.toString('utf8'), system: isSystem || undefined }
 }
@@ -38,7 +38,7 @@ async function fromInput(): Promise<Buffer> {
 async function fromFile(file: string): Promise<Buffer> {
   try {
     const { size } = await stat(file)
-    if (size > MAX_BYTES) throw new UsageError(`${basename(file)} has more than 4 MiB`)
+    if (size > MAX_BYTES) throw new UsageError(`${basename(file)} is larger than 4 MiB`)
     return await readFile(file)
   } catch (cause) {
     throw unreadable(file, cause)
@@ -48,7 +48,7 @@ async function fromFile(file: string): Promise<Buffer> {
 function unreadable(file: string, cause: unknown): Error {
   if (cause instanceof UsageError) return cause
   const { code } = cause as NodeJS.ErrnoException
-  return new UsageError(`${file} cannot be read (${code})`, {
+  return new UsageError(`cannot read ${file} (${code})`, {
     code: code === 'ENOENT' ? 'FILE_MISSING' : 'FILE_FAILED',
     cause,
   })
@@ -56,7 +56,7 @@ function unreadable(file: string, cause: unknown): Error {
 
 export type OutState = 'new' | 'same' | 'differs'
 
-/** How a file stands to what it should say. */
+/** Compares a file with its expected content. */
 export async function outState(file: string, text: string): Promise<OutState> {
   if (!existsSync(file)) return 'new'
   try {
@@ -69,19 +69,19 @@ export async function outState(file: string, text: string): Promise<OutState> {
 export interface OutFile {
   readonly file: string
   readonly text: string
-  /** Whether what is there may be replaced. */
+  /** Whether to overwrite an existing file. */
   readonly force: boolean
 }
 
-/** Without force, what appeared since we looked stays too. */
+/** Without force, a file created since the comparison stays unchanged. */
 export async function writeOut({ file, text, force }: OutFile): Promise<void> {
   try {
     await writeFile(file, text, { mode: OWNER_FILE, flag: force ? 'w' : 'wx' })
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    throw new UsageError(`${file} cannot be written (${code})`, {
+    throw new UsageError(`cannot write ${file} (${code})`, {
       code: code === 'EEXIST' ? 'FILE_EXISTS' : 'FILE_FAILED',
-      ...(code === 'EEXIST' ? { hint: 'pass --force to replace it, or --out with another name' } : {}),
+      ...(code === 'EEXIST' ? { hint: 'pass --force to overwrite it, or --out with another name' } : {}),
       cause,
     })
   }

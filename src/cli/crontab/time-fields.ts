@@ -1,4 +1,4 @@
-/** Turns the time of a crontab line into a rule of ours that fires at the same instants, or refuses it; the grammar itself is `schedule/`. */
+/** Turns the time of a crontab line into one of our rules that fires at the same instants, or rejects it; `schedule/` defines the grammar. */
 import { EverytickError } from '../../errors.ts'
 import { parseCron } from '../../schedule/cron.ts'
 import { FIELD_SPECS, type FieldSpec } from '../../schedule/cron-field.ts'
@@ -9,19 +9,20 @@ import { intervalFields } from './interval-fields.ts'
 
 export type Rule =
   | { readonly cron: string; readonly timezone: string }
-  /** An interval that no cron fields can say. */
+  /** An interval that cron fields cannot express. */
   | { readonly every: string }
 
 export interface Place {
   readonly zone: string
-  /** What a random value is derived from, so that it stays the same whenever the file is read. */
+  /** The seed of a random value, so that every import of the file gives the same value. */
   readonly seed: string
 }
 
 const SPECS = FIELD_SPECS.slice(1, 6)
 
 export function readTime(time: string, { zone, seed }: Place): Rule {
-  if (/^@\d/.test(time)) throw refused('CRON_MACRO', `${time} counts from the end of the run before`, 'write @every 5m')
+  if (/^@\d/.test(time))
+    throw refused('CRON_MACRO', `${time} counts from the end of the previous run`, 'write @every 5m')
   const cron = time.startsWith('@') ? time : time.split(/\s+/).map(translated).join(' ')
   const timing = parseCron(cron, { timezone: zone, seed })
   refuseNever(timing, systemClock.now())
@@ -38,14 +39,14 @@ const translated = (field: string, i: number): string =>
 
 function itemOf(item: string, spec: FieldSpec): string {
   if (item.includes('?'))
-    throw refused('CRON_SYNTAX', `"?" in ${spec.label} means another thing in every cron`, 'write * or a number')
+    throw refused('CRON_SYNTAX', `"?" in ${spec.label} has a different meaning in every cron`, 'write * or a number')
   if (item.includes('~')) return randomItem(item, spec)
   const [, head = '', step = ''] = /^([^/]*)\/(\d{1,9})$/.exec(item) ?? []
   if (step === '') return item
   if (head !== '*' && !head.includes('-')) throw ambiguous({ item, head, step }, spec)
-  // Cron takes steps beyond the end of the field, and then stays with the first value.
+  // Cron accepts a step larger than the field, which leaves only the first value.
   if (Number(step) <= spec.lastStep - spec.min) return `${head}/${Number(step)}`
-  // Of a day field the star also says that a day must match both: such a step is left to be refused.
+  // In a day field, the star also means that a day must match both fields, so leave such a step to be rejected.
   if (spec.name === 'day' || spec.name === 'weekday') return item
   return head === '*' ? String(spec.min) : head.split('-')[0]!
 }
@@ -54,11 +55,11 @@ function ambiguous(
   { item, head, step }: { readonly item: string; readonly head: string; readonly step: string },
   { label, lastStep }: FieldSpec,
 ): EverytickError {
-  const message = `${label} "${item.slice(0, 20)}" is a step from a single value, which some crons refuse and others read as "${head}"`
+  const message = `${label} "${item.slice(0, 20)}" is a step from a single value, which some crons reject and others read as "${head}"`
   return refused('CRON_SYNTAX', message, `write ${head}-${lastStep}/${step}, or ${head}`)
 }
 
-/** `a~b` of cronie and OpenBSD: one value between the two, or every so many from one of them. */
+/** `a~b` of cronie and OpenBSD: one random value in the range, or with a step, every n-th from a random start. */
 function randomItem(item: string, spec: FieldSpec): string {
   const [whole, low = '', high = '', step = ''] = /^(\w*)~(\w*)(\/\d{1,9})?$/.exec(item) ?? []
   if (whole === undefined)
@@ -66,7 +67,7 @@ function randomItem(item: string, spec: FieldSpec): string {
   return `H(${low || spec.min}-${high || spec.lastHash})${step}`
 }
 
-/** Cron chooses when it reads the file, we do it here: what is stored says when it fires. */
+/** Cron picks the random value when it reads the file; we pick it here, so that the stored schedule shows when it fires. */
 function chosen(
   cron: string,
   fields: Readonly<Record<string, { readonly text: string; readonly values: readonly (number | string)[] }>>,

@@ -1,8 +1,8 @@
-/** What a line of a crontab has done, by which shell, where and with which variables; and which of its settings Everytick leaves out. */
+/** The work of a crontab line: command, shell, folder and variables; and the settings that Everytick ignores. */
 import type { Entry } from './read-crontab.ts'
 
 export interface Note {
-  /** Null when it is about the whole file. */
+  /** Null when it concerns the whole file. */
   readonly line: number | null
   readonly text: string
 }
@@ -10,18 +10,18 @@ export interface Note {
 export interface Work {
   readonly command: string
   readonly stdin: string | null
-  /** Null for /bin/sh, which cron takes when nobody says another. */
+  /** Null for /bin/sh, the default of cron. */
   readonly shell: string | null
-  /** HOME, where cron starts commands; null for that of whoever runs them. */
+  /** HOME, where cron starts commands; null for the home folder of the worker's user. */
   readonly cwd: string | null
   readonly env: Readonly<Record<string, string>>
   readonly user: string | null
 }
 
-/** Cron's own, or of no use without its mail. */
+/** Variables of cron itself, or only for its mail. */
 const NOT_FOR_COMMANDS = new Set([
   ...['CRON_TZ', 'RANDOM_DELAY', 'MAILTO', 'MAILFROM', 'CONTENT_TYPE', 'CONTENT_TRANSFER_ENCODING'],
-  // Cron lets nobody change who they are.
+  // Cron does not let a crontab change the user.
   ...['SHELL', 'LOGNAME', 'USER'],
 ])
 
@@ -38,13 +38,17 @@ const REMARKS: readonly (readonly [name: string, isMeant: (value: string) => boo
   [
     'MAILTO',
     (value) => value !== '',
-    'MAILTO: no mail is sent. What a command prints is kept with its run, and alerts tell of failures',
+    'MAILTO: Everytick sends no mail. The log of a run keeps the output of its command, and alerts report failures',
   ],
-  ['TZ', () => true, 'TZ is what the commands see; when they run is decided by CRON_TZ, as cron does'],
-  ['RANDOM_DELAY', (value) => !/^\s*\d{1,4}\s*$/.test(value), 'RANDOM_DELAY is a number of minutes; it is left out'],
+  ['TZ', () => true, 'TZ only sets the environment of the commands; CRON_TZ sets when they run, as in cron'],
+  [
+    'RANDOM_DELAY',
+    (value) => !/^\s*\d{1,4}\s*$/.test(value),
+    'RANDOM_DELAY must be a number of minutes, so it is ignored',
+  ],
 ]
 
-/** Once for each, at the line that first says it. */
+/** One note per setting, at the first line that has it. */
 export function notesOf(entries: readonly Entry[]): readonly Note[] {
   return REMARKS.flatMap(([name, isMeant, text]) => {
     const found = entries.map(({ settings }) => settings.get(name)).find((each) => each && isMeant(each.value))

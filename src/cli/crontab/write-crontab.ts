@@ -1,11 +1,11 @@
-/** Writes stored schedules as a crontab, and tells what of them no crontab can say; which schedules there are, and what their jobs do, is handed in. */
+/** Writes stored schedules as a crontab, and reports what a crontab cannot express; the caller passes schedules and commands. */
 import { parseDuration } from '../../time/duration.ts'
 import { type Line, lineOf, type Program } from './command-line.ts'
 import { markOf } from './comment.ts'
 import { type StoredTiming, sayTiming } from './cron-fields.ts'
 import { settingLine } from './setting.ts'
 
-/** What is read of a schedule, as REST answers it. */
+/** The fields of a schedule in REST that the export reads. */
 export interface StoredSchedule extends StoredTiming {
   readonly workspace: string
   readonly key: string
@@ -21,7 +21,7 @@ export interface StoredSchedule extends StoredTiming {
 
 export interface ExportWishes {
   readonly programOf: (job: string) => Program | null
-  /** Where cron starts commands. */
+  /** The folder in which cron starts commands. */
   readonly home: string
   readonly now: number
 }
@@ -33,11 +33,11 @@ export interface Remarked {
 
 export interface Exported {
   readonly text: string
-  /** How many lines call something. */
+  /** Number of lines with a command. */
   readonly lines: number
-  /** Those that no line stands for. */
+  /** Schedules without a line. */
   readonly left: readonly Remarked[]
-  /** What is lost of those that have one. */
+  /** What the lines of the others do not express. */
   readonly lost: readonly Remarked[]
 }
 
@@ -64,7 +64,7 @@ export function writeCrontab(schedules: readonly StoredSchedule[], wishes: Expor
 
 const HEAD = [
   '# Schedules of Everytick, by everytick export crontab.',
-  '# CRON_TZ is understood by cronie and some others. Where it is not, all times are those of the machine.',
+  '# cronie and some other crons support CRON_TZ. In the rest, all times are in the time zone of the machine.',
 ].join('\n')
 
 function writtenOf(schedule: StoredSchedule, { programOf, home, now }: ExportWishes): Written | Remarked {
@@ -76,11 +76,11 @@ function writtenOf(schedule: StoredSchedule, { programOf, home, now }: ExportWis
   const line = lineOf(schedule, programOf(schedule.job), home)
   const settings = [...ownSettings(said.zone, line, delayOf(schedule)), ...variablesOf(line)]
   if (line.text === null || settings.some(([name, value]) => settingLine({ name, value }) === null))
-    return { key, reason: 'its command has what no line of a crontab can hold' }
+    return { key, reason: 'its command contains text that a crontab line cannot hold' }
   return { ...line, text: line.text, schedule, settings, time: said.time }
 }
 
-/** Whole minutes for the whole schedule, which is what cronie knows; 0 when it has none, null when it is of another kind. */
+/** Jitter in whole minutes, as in cronie's RANDOM_DELAY; 0 without jitter, null for other kinds of jitter. */
 const delayOf = ({ jitter = 'none' }: StoredSchedule): number | null => {
   if (jitter === 'none') return 0
   if (typeof jitter !== 'string' || jitter.endsWith('%')) return null
@@ -99,7 +99,7 @@ const NEED_NOT_BE_SAID: Readonly<Record<string, string>> = { SHELL: '/bin/sh', R
 const variablesOf = ({ env }: Line): [string, string][] =>
   Object.entries(env).filter(([name]) => name !== 'CRON_TZ' && name !== 'SHELL' && name !== 'RANDOM_DELAY')
 
-/** A crontab takes no variable back, so that those who need the fewest come first. */
+/** A crontab cannot unset a variable, so schedules with the fewest variables come first. */
 const byVariables = (a: Written, b: Written): number =>
   a.settings.length - b.settings.length || compareKeys(a.schedule.key, b.schedule.key)
 
@@ -110,11 +110,11 @@ function lossesOf({ schedule, settings, isCommand }: Written, set: ReadonlyMap<s
   const named = new Set(settings.map(([name]) => name))
   const foreign = [...set.keys()].filter((name) => !named.has(name))
   return [
-    ...(paused ? ['it is paused: its line is switched off'] : []),
+    ...(paused ? ['it is paused: its line is commented out'] : []),
     ...(delayOf(schedule) === null ? [`its jitter of ${JSON.stringify(jitter)} is left out`] : []),
     ...(dst ? ['its own rule for clock changes is left out'] : []),
     ...(isCommand && overlap !== undefined && overlap !== 'allow'
-      ? [`cron does not see to overlap (${overlap}): use flock`]
+      ? [`cron does not prevent overlap (${overlap}): use flock`]
       : []),
     ...(foreign.length > 0 ? [`its command also sees ${foreign.join(', ')}, which lines above set`] : []),
   ]
@@ -138,7 +138,7 @@ function blockOf(
 }
 
 const leftText = (left: readonly Remarked[]): string[] =>
-  left.length === 0 ? [] : [left.map(({ key, reason }) => comment(`Not in here: ${key}: ${reason}`)).join('\n')]
+  left.length === 0 ? [] : [left.map(({ key, reason }) => comment(`Not exported: ${key}: ${reason}`)).join('\n')]
 
-/** On one line, whatever it holds. */
+/** As one comment line, for any text. */
 const comment = (text: string): string => `# ${text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()}`

@@ -1,4 +1,4 @@
-/** The process that runs the user's code under `dev`: loads it, serves the interface, prints what happens, and ends when told to or when its parent is gone. A change of the code gets a new one. */
+/** The child process of `dev` that runs the user's code: loads it, serves the API, prints events, and exits on request or when its parent exits. Each reload starts a new one. */
 import { coreOf } from '../../scheduler/core.ts'
 import type { Everytick } from '../../scheduler.ts'
 import { serve } from '../../server/listen.ts'
@@ -21,14 +21,14 @@ import { putAhead } from './moved-clock.ts'
 type Ending = Omit<Extract<ToChild, { kind: 'stop' }>, 'kind'>
 
 const DRAIN_MS = 10_000
-/** For what the code before a change left open. */
+/** For handles that user code left open before a reload. */
 const LEAVE_MS = 500
 const openAtStart = openNow()
 const view = viewOf(surroundings())
 const write = (text: string): void => void process.stdout.write(screenText(text))
 const send = (message: FromChild): void => void (process.connected && process.send!(message))
 
-/** How to end what has been begun so far. */
+/** Stops everything started so far. */
 let end: (how: Ending) => Promise<void> = async () => {}
 let isEnding = false
 let setting: DevSetting | null = null
@@ -37,7 +37,7 @@ let loaded: LoadedConfig | null = null
 function stop(how: Ending): void {
   if (isEnding) return
   isEnding = true
-  // A database that does not answer must not keep this process, nor the parent that waits for it.
+  // A database that does not respond must not keep this process, and the parent that waits for it, alive.
   setTimeout(() => process.exit(1), LONGEST_STOP_MS).unref()
   end(how)
     .catch((error: unknown) => {
@@ -46,7 +46,7 @@ function stop(how: Ending): void {
     })
     .then(() => {
       if (process.connected) process.disconnect()
-      // By itself, so that SQLite can put its files in order. With every change of a file a hint would be noise.
+      // Exit normally, so that SQLite can clean up its files; a warning on every reload would be noise.
       if (how.ledger) void leave(openAtStart)
       else setTimeout(() => process.exit(), LEAVE_MS).unref()
     })
@@ -94,14 +94,14 @@ async function go(): Promise<void> {
       moveClock(made, how.moveMs)
     }
   }
-  // The interface comes last: what goes with it looks after the planner, which should be there by then.
+  // Start the server last: its background tasks check the planner, which should be running by then.
   await app.start()
   const { port } = await serve(app, { port: 0, access: 'open', publicMetrics: true })
   send({ kind: 'ready', port, movesClock: made.clockOf !== null })
   await ready(url)
 }
 
-/** A ledger that cannot be read now does not keep the app from stopping. */
+/** A failed ledger check does not prevent the app from stopping. */
 async function checkedLedger(app: Everytick): Promise<string> {
   try {
     return ledgerText(await app.audit(), view)
@@ -114,7 +114,7 @@ function moveClock({ clockOf, aheadMs }: DevApp, moveMs: number): void {
   if (clockOf !== null && moveMs > 0) putAhead(clockOf, aheadMs + moveMs)
 }
 
-/** What goes wrong there is the user's to see, and ends nothing. */
+/** Prints errors of the user's onReady; they do not stop the process. */
 async function ready(url: string): Promise<void> {
   try {
     await loaded!.onReady?.({ url })
@@ -129,7 +129,7 @@ process.on('message', (message: ToChild) => {
   else if (message.kind === 'go') go().catch(failed)
   else stop(message)
 })
-// A Ctrl-C at the terminal is told to both of us; what it means is decided there.
+// The terminal sends Ctrl-C to both processes; the parent handles it.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => stop({ ledger: false, moveMs: 0 }))
 process.on('disconnect', () => stop({ ledger: false, moveMs: 0 }))

@@ -1,4 +1,4 @@
-/** What `dev` runs where there are no jobs yet, so that there is something to see. */
+/** The demo job that `dev` runs in a folder without jobs. */
 import { defineJob, type Job } from '../../job.ts'
 import { type DeclaredSchedule, schedule } from '../../schedule-definition.ts'
 
@@ -12,5 +12,7 @@ const hello = defineJob({
 
 export const DEMO: { readonly jobs: readonly Job[]; readonly schedules: readonly DeclaredSchedule[] } = {
   jobs: [hello],
-  schedules: [schedule({ key: 'hello', every: '2s', job: hello, description: 'shown while there are no jobs' })],
+  schedules: [
+    schedule({ key: 'hello', every: '2s', job: hello, description: 'demo, runs while this project has no jobs' }),
+  ],
 }

@@ -1,4 +1,4 @@
-/** Makes the app that `dev` runs: the user's own, or one of what the project says, on the database that was meant and on a clock that can be put ahead. */
+/** Creates the app that `dev` runs: the exported app, or one from the options of the project, with the chosen database and a clock that can move ahead. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { createEngine } from '../../engine/engine.ts'
@@ -20,14 +20,14 @@ import { aheadOf, movedClock } from './moved-clock.ts'
 
 export interface DevApp {
   readonly app: Everytick
-  /** For people. */
+  /** For display. */
   readonly store: string
   readonly isNew: boolean
   readonly openedMs: number
   readonly demo: boolean
-  /** How many jobs are neither the user's nor of the demonstration. */
+  /** Number of jobs that neither the user nor the demo defines. */
   readonly added: number
-  /** The file whose clock can be put ahead; null when it cannot, because the clock is somebody else's. */
+  /** The SQLite file whose clock can move ahead; null when dev does not control the clock. */
   readonly clockOf: string | null
   readonly aheadMs: number
   close(): Promise<void>
@@ -44,17 +44,17 @@ export interface DevWishes {
 export async function openDevApp(loaded: LoadedConfig, { db, targets }: DevWishes): Promise<DevApp> {
   const { app, file } = loaded
   if (app && db !== null)
-    throw new UsageError(`${file} exports an app, which has a database of its own`, {
+    throw new UsageError(`${file} exports an app, which has its own database`, {
       hint: 'leave out --db, or export the options of the app with defineConfig',
     })
   if (app && targets.allowCommand)
-    throw new UsageError(`${file} exports an app, which --allow-command cannot change any more`, {
-      hint: 'put command({ allow: … }) among its jobs',
+    throw new UsageError(`${file} exports an app, which --allow-command cannot change`, {
+      hint: 'add command({ allow: … }) to its jobs',
     })
   if (app) return givenApp(app)
   const demo = (loaded.options.jobs ?? []).length === 0 && (loaded.options.schedules ?? []).length === 0
   const said = optionsOf(loaded, { fallback: `sqlite:${DEV_FILE}`, ...(db === null ? {} : { said: db }) })
-  // What happens is told line by line already.
+  // dev already prints a line per event.
   const project = { logger: quiet, ...said, ...(demo ? DEMO : {}) }
   const added = besides(project.jobs, targetJobs(targets, true))
   const options = { ...project, jobs: alongside(project.jobs, added) }
@@ -92,7 +92,7 @@ async function onFile(options: EverytickOptions, path: string) {
   }
 }
 
-/** A database that other machines use too has a clock of its own, and so has a store that was opened elsewhere. */
+/** A shared database has its own clock, and so does a store that the configuration opened. */
 async function elsewhere(options: EverytickOptions) {
   return {
     ...{ isNew: false, aheadMs: 0, openedMs: 0, clockOf: null, options },
@@ -112,6 +112,6 @@ function makeFolder(path: string): void {
   const folder = dirname(path)
   const isOurs = folder === dirname(DEV_FILE) && !existsSync(folder)
   mkdirSync(folder, { recursive: true, mode: OWNER_FOLDER })
-  // Nobody means to commit a database.
+  // Keeps the database out of Git.
   if (isOurs) writeFileSync(join(folder, '.gitignore'), '*\n', { mode: OWNER_FILE })
 }

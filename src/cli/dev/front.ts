@@ -1,16 +1,16 @@
-/** The door of `dev`: one address that stays while the processes behind it come and go; it passes bytes on and reads none of them. */
+/** The front of `dev`: one address that stays the same across reloads, and forwards bytes to the current child process. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { portProblem } from '../port-problem.ts'
 
 export interface Front {
   readonly port: number
-  /** Where connections are led from now on; null: they wait; `broken`: they are told so. */
+  /** Where to forward connections from now on; null: they wait; `broken`: they get a 503 response. */
   lead(to: number | null | 'broken'): void
   close(): Promise<void>
 }
 
 const HOST = '127.0.0.1'
-const SORRY = 'The project could not be loaded: the terminal says why.\n'
+const SORRY = 'Cannot load the project. See the terminal for the error.\n'
 const BROKEN = `HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\ncontent-length: ${SORRY.length}\r\nrefresh: 2\r\nconnection: close\r\n\r\n${SORRY}`
 
 export async function openFront(port: number): Promise<Front> {
@@ -22,7 +22,7 @@ export async function openFront(port: number): Promise<Front> {
     if (target === null) return void waiting.add(socket)
     if (target === 'broken') return void socket.end(BROKEN)
     const behind = connect(target, HOST)
-    // Half of a connection is of no use to anybody.
+    // If one side closes, close the other.
     behind.on('error', () => socket.destroy()).on('close', () => socket.destroy())
     socket.on('close', () => behind.destroy())
     socket.pipe(behind).pipe(socket)

@@ -1,4 +1,4 @@
-/** The lines that `dev` begins with: what runs, from where, and where to look; pure. */
+/** The first lines of `dev`: jobs, schedules, database and addresses; pure. */
 import type { SyncReport } from '../../scheduler/sync.ts'
 import { distanceText } from '../instant-text.ts'
 import { printable, type View, width } from '../print.ts'
@@ -8,13 +8,13 @@ export interface Head {
   /** The configuration file; null when there is none. */
   readonly file: string | null
   readonly jobsFile: string | null
-  /** For people, without a password. */
+  /** For display, without a password. */
   readonly store: string
   readonly isNew: boolean
   readonly openedMs: number
   readonly aheadMs: number
   readonly jobs: number
-  /** Whether these are ours, because the user has none yet. */
+  /** Whether these are demo jobs, because the project has none yet. */
   readonly demo: boolean
   readonly schedules: number
   readonly synced: SyncReport | null
@@ -29,16 +29,16 @@ export function headText(head: Head, { colours: { bold, dim, yellow } }: View): 
   const { file, jobsFile, store, demo, url } = head
   const opened = `${head.isNew ? 'new, ' : ''}${Math.max(1, Math.round(head.openedMs))} ms`
   const place = jobsFile === null ? '' : ` in ${printable(jobsFile)}`
-  const from = demo ? 'none here yet, so one of ours' : `${head.jobs}${place} (watching)`
+  const from = demo ? 'none yet, running a demo job' : `${head.jobs}${place} (watching)`
   const lines = [
     `${bold(`everytick ${head.version}`)}  ${printable(file ?? 'no config')} → ${printable(store)} ${dim(`(${opened})`)}`,
     `${pair('jobs', from)}schedules  ${schedulesText(head)}`,
     `${pair('overview', url)}api  /api/v1   docs  /api/docs`,
-    head.keys ? `keys       ${KEYS}` : dim('Ctrl-C stops.'),
+    head.keys ? `keys       ${KEYS}` : dim('Press Ctrl-C to stop.'),
   ]
   if (demo)
-    lines.push(dim('everytick init writes a small project of your own; jobs.ts here is taken up when it appears'))
-  if (head.aheadMs > 0) lines.push(yellow(`clock      ${distanceText(head.aheadMs)} ahead of the real one`))
+    lines.push(dim('run everytick init to create a small project; dev loads jobs.ts in this folder once it exists'))
+  if (head.aheadMs > 0) lines.push(yellow(`clock      ${distanceText(head.aheadMs)} ahead of real time`))
   return lines.map((line) => `  ${line}\n`).join('')
 }
 
@@ -57,10 +57,10 @@ function schedulesText({ schedules, synced }: Head): string {
     [removed.length, 'removed'],
   ] as const
   const text = said.flatMap(([count, word]) => (count > 0 ? `${count} ${word}` : [])).join(', ')
-  return `${schedules} in code → ${text || 'as they were'}`
+  return `${schedules} in code → ${text || 'unchanged'}`
 }
 
-/** After a reload one line is enough. */
+/** One line after a reload. */
 export function reloadedText(head: Head, { colours: { dim } }: View): string {
   return `  ${dim('reloaded')}   ${head.jobs} jobs, schedules ${schedulesText(head)}\n`
 }

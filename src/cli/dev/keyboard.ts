@@ -1,4 +1,4 @@
-/** What the keys of `dev` do: each asks the running server, as any other client would, and prints what it answers. */
+/** The keys of `dev`: each sends a request to the running server and prints the response. */
 import { spawn } from 'node:child_process'
 import { type Backend, segment } from '../backend.ts'
 import { distanceText } from '../instant-text.ts'
@@ -25,10 +25,10 @@ const CTRL_C = '\u0003'
 const ENTER = /[\r\n]/
 const SHOWN = 20
 
-/** Answers what to do with each piece of what is typed. */
+/** Returns a handler for typed input. */
 export function keyboard(deeds: Deeds): (typed: string) => void {
   const { view, write } = deeds
-  /** While a number is asked for: what was listed, and the digits so far. */
+  /** While the user types a number: the listed schedules, and the digits so far. */
   let asking: { readonly schedules: readonly Listed[]; digits: string } | null = null
   const told = (work: Promise<void>): void =>
     void work.catch((error: unknown) =>
@@ -38,7 +38,7 @@ export function keyboard(deeds: Deeds): (typed: string) => void {
   const ask = async (): Promise<void> => {
     const schedules = await listed(deeds.backend)
     const names = schedules.map(({ workspace, key }, i) => `${i + 1} ${printable(qualified(workspace, key))}`)
-    if (names.length === 0) write('  there is no schedule to trigger\n')
+    if (names.length === 0) write('  no schedules to trigger\n')
     else write(`  trigger which?  ${names.join(' · ')}   ${view.colours.dim('number and Enter')}\n  `)
     if (names.length > 0) asking = { schedules, digits: '' }
   }
@@ -68,7 +68,7 @@ export function keyboard(deeds: Deeds): (typed: string) => void {
   }
 }
 
-/** A project on a laptop has few; more than these nobody wants to read. */
+/** Maximum number of schedules shown: a project on a laptop has few. */
 const MAX_LISTED = 200
 
 async function listed(backend: Backend): Promise<readonly Listed[]> {
@@ -86,16 +86,16 @@ async function showNext({ backend, view, write }: Deeds): Promise<void> {
     .sort((a, b) => a.dueAt - b.dueAt)
     .slice(0, SHOWN)
   const rows = coming.map(({ name, dueAt }) => [name, clockText(dueAt), distanceText(Math.max(0, dueAt - now))])
-  write(rows.length === 0 ? '  nothing is to come\n' : rowsText(['SCHEDULE', 'NEXT', 'IN'], rows, view))
+  write(rows.length === 0 ? '  no upcoming fires\n' : rowsText(['SCHEDULE', 'NEXT', 'IN'], rows, view))
 }
 
 function openBrowser({ url, write }: Deeds): void {
   const [program, ...args] = openerOf(process.platform)
   const child = spawn(program!, [...args, url], { stdio: 'ignore', detached: true })
-  child.on('error', () => write(`  no browser could be opened; the address is ${url}\n`))
+  child.on('error', () => write(`  cannot open a browser; open ${url}\n`))
   child.unref()
 }
 
-/** `start` takes its first quoted word for a title. */
+/** Windows `start` treats its first quoted argument as a title. */
 const openerOf = (platform: string): readonly string[] =>
   platform === 'darwin' ? ['open'] : platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open']

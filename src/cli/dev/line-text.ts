@@ -1,10 +1,10 @@
-/** How `dev` tells one thing that happened: a line of time, sign, name and what is worth knowing; pure. */
+/** The line that `dev` prints for one event: time, sign, name and details; pure. */
 import type { Run } from '../../run/run.ts'
 import { printable, type View } from '../print.ts'
 
 const two = (value: number): string => String(value).padStart(2, '0')
 
-/** On the wall of this machine, since the reader's watch shows the same. */
+/** In the local time zone, so that it matches the user's clock. */
 export function clockText(at: number): string {
   const date = new Date(at)
   return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')
@@ -32,7 +32,7 @@ export interface Line {
   readonly at: number
   readonly sign: Sign
   readonly name: string
-  /** What follows the name; empty parts are left out. */
+  /** Parts after the name; empty parts are left out. */
   readonly parts: readonly string[]
 }
 
@@ -62,16 +62,16 @@ export const lagText = (at: number, dueAt: number): string => `lag ${durationTex
 export const nextText = (nextAt: number | null): string => (nextAt === null ? '' : `next ${clockText(nextAt)}`)
 
 const REASONS: Readonly<Record<string, string>> = {
-  overlap: 'the run before was still going',
+  overlap: 'the previous run was still active',
   paused: 'paused',
   excluded: 'excluded',
-  before_start: 'before its start',
-  dst_gap: 'the clock jumped over it',
-  max_runs: 'all its runs are made',
-  edited: 'its timing was changed',
-  window: 'too long ago to be caught up',
-  limit: 'more than are caught up at once',
-  policy: 'its catch-up rule leaves it out',
+  before_start: 'before its startAt',
+  dst_gap: 'the clock skipped this local time',
+  max_runs: 'it has reached maxRuns',
+  edited: 'its timing has changed',
+  window: 'older than the catch-up window',
+  limit: 'beyond the catch-up limit',
+  policy: 'excluded by its catch-up policy',
 }
 
 export const reasonText = (reason: string): string => REASONS[reason] ?? reason

@@ -1,4 +1,4 @@
-/** Prints a line for each thing that happens while `dev` runs: what this process does as it does it, and occurrences that did not run as soon as they are on record. */
+/** Prints a line for each event while `dev` runs: the work of this process at once, and skipped or missed occurrences once they are recorded. */
 import { createLoop } from '../../engine/loop.ts'
 import type { EngineEvent } from '../../observe/engine-event.ts'
 import type { Run } from '../../run/run.ts'
@@ -9,14 +9,14 @@ import type { View } from '../print.ts'
 import { durationText, type Line, lagText, lineText, nameOf, nextText, qualified, reasonText } from './line-text.ts'
 
 export interface LiveLines {
-  /** What is still to be printed is. */
+  /** Prints the remaining lines. */
   stop(): Promise<void>
 }
 
-/** A run that ends within it is told in one line. */
+/** A run that ends within this time gets one line. */
 const ONE_LINE_MS = 50
 const POLL_MS = 400
-/** What is committed may carry an instant this long ago. */
+/** A row may be committed this long after its timestamp. */
 const LATE_MS = 2000
 
 type Ended = Extract<
@@ -26,11 +26,11 @@ type Ended = Extract<
 
 export function liveLines(core: Core, view: View, write: (text: string) => void): LiveLines {
   const { clock, timers } = core
-  /** Starts that were not told yet. */
+  /** Starts that are not printed yet. */
   const leased = new Map<string, { readonly at: number; readonly forget: () => void }>()
   let last: Promise<void> = Promise.resolve()
   const tell = (line: Line | Promise<Line>): void => {
-    // In the order in which things happened, though some lines must ask the store first.
+    // In the order of the events, although some lines need a store request first.
     last = last.then(async () => write(lineText(await line, view))).catch(() => {})
   }
 
@@ -80,7 +80,7 @@ export function liveLines(core: Core, view: View, write: (text: string) => void)
   }
 }
 
-/** What is told of an end that is no success. */
+/** The line of a run that ended without success. */
 function endingOf(
   fact: Exclude<Ended, { kind: 'run.succeeded' }>,
   begun: readonly string[],
@@ -99,7 +99,7 @@ function endingOf(
     case 'run.cancelled':
       return { sign: 'stop', parts: [...begun, 'cancelled'] }
     case 'run.handed_over':
-      return { sign: 'again', parts: [...begun, 'goes on elsewhere', `run ${fact.run.id}`] }
+      return { sign: 'again', parts: [...begun, 'handed over', `run ${fact.run.id}`] }
   }
 }
 
@@ -119,13 +119,13 @@ function otherLine(fact: EngineEvent, at: number): Line | null {
       return { at, sign: 'log', name: nameOf(fact.run), parts: [level, fact.message, data] }
     }
     case 'run.refused':
-      return { at, sign: 'stop', name: nameOf(fact.run), parts: ['a late result was not accepted'] }
+      return { at, sign: 'stop', name: nameOf(fact.run), parts: ['late result rejected'] }
     case 'run.lease_lost':
       return { at, sign: 'stop', name: nameOf(fact.run), parts: ['lost its lease'] }
     case 'job.unknown':
-      return { at, sign: 'again', name: nameOf(fact.run), parts: [`nobody here has a job ${fact.run.job}`] }
+      return { at, sign: 'again', name: nameOf(fact.run), parts: [`this process has no job ${fact.run.job}`] }
     case 'schedule.quarantined':
-      return { at, sign: 'fail', name: fact.key, parts: ['set aside', fact.message] }
+      return { at, sign: 'fail', name: fact.key, parts: ['quarantined', fact.message] }
     case 'schedule.paused':
       return { at, sign: 'stop', name: qualified(fact.workspace, fact.key), parts: ['paused', fact.reason] }
     case 'engine.error': {
@@ -137,7 +137,7 @@ function otherLine(fact: EngineEvent, at: number): Line | null {
   }
 }
 
-/** No process says that an occurrence did not run; a row does. */
+/** No process emits an event for an occurrence that did not run, so read its row. */
 function followNonRuns(core: Core, tell: (line: Line | Promise<Line>) => void): { stop(): Promise<void> } {
   const seen = new Map<string, number>()
   const names = new Map<string, string>()

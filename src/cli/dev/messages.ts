@@ -1,36 +1,36 @@
-/** What the process at the terminal and the one that runs the user's code tell each other. */
+/** The messages between the parent process at the terminal and the child that runs the user's code. */
 import type { Problem } from '../problem.ts'
 import type { TargetOptions } from '../target-jobs.ts'
 
-/** What the user's code is run with. */
+/** The settings for the user's code. */
 export interface DevSetting {
   readonly config: string | null
   /** Whether `--no-config` was given. */
   readonly noConfig: boolean
   readonly db: string | null
-  /** Where the interface is reached from outside. */
+  /** The public address of the server. */
   readonly url: string
-  /** Whether somebody sits there who can press keys. */
+  /** Whether the keys work, which needs a terminal. */
   readonly keys: boolean
-  /** Whether this is the start, and not a reload. */
+  /** Whether this is the first load, not a reload. */
   readonly first: boolean
-  /** What is brought besides the jobs of the project. */
+  /** Options that add jobs to those of the project. */
   readonly targets: TargetOptions
 }
 
-/** The child ends by then, whatever hangs; the parent kills one that does not. */
+/** The child must exit within this time; otherwise the parent kills it. */
 export const LONGEST_STOP_MS = 30_000
 
 export type ToChild =
   | { readonly kind: 'load'; readonly setting: DevSetting }
-  /** The one before has ended. */
+  /** The previous child has ended. */
   | { readonly kind: 'go' }
   | { readonly kind: 'stop'; readonly ledger: boolean; readonly moveMs: number }
 
 export type FromChild =
-  /** A file of the user's was read. */
+  /** The child loaded a user file. */
   | { readonly kind: 'file'; readonly path: string }
-  /** The code could be loaded. */
+  /** The child loaded the code. */
   | { readonly kind: 'willing' }
   | { readonly kind: 'ready'; readonly port: number; readonly movesClock: boolean }
   | { readonly kind: 'failed'; readonly problem: Problem }

@@ -1,4 +1,4 @@
-/** A clock that can be put ahead, and the file beside the database that remembers by how much: what was planned there must not lie in the future of the next start. */
+/** A clock that can move ahead. A file next to the database stores the offset, so that planned runs are not in the future after a restart. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Clock, systemClock } from '../../time/clock.ts'
 import { OWNER_FILE } from '../owner-only.ts'
@@ -10,7 +10,7 @@ export const movedClock = (aheadMs: number): Clock => ({
 
 const fileOf = (database: string): string => `${database}.clock`
 
-/** 0 for a database that was never put ahead, and for a new one in its place. */
+/** 0 for a database whose clock never moved, and for a new database at the same path. */
 export function aheadOf(database: string): number {
   if (database === ':memory:' || !existsSync(database) || !existsSync(fileOf(database))) return 0
   const ms = Number(readFileSync(fileOf(database), 'utf8'))

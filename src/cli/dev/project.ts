@@ -1,4 +1,4 @@
-/** The life of the user's code under `dev`: one process per load, the next begins when the one before has ended, and what cannot be loaded leaves the old one running. */
+/** Runs the user's code under `dev`: one child process per load, one after another. If a load fails, the old child keeps running. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,28 +10,28 @@ import { type DevSetting, type FromChild, LONGEST_STOP_MS, type ToChild } from '
 
 export interface ProjectOptions {
   readonly setting: Omit<DevSetting, 'first'>
-  /** Where the interface now is; null while there is none, `broken` when there will be none before a change. */
+  /** The current address of the server; null while there is none, `broken` when there is none until a file changes. */
   readonly lead: (to: number | null | 'broken') => void
   readonly onFile: (path: string) => void
   readonly onProblem: (problem: Problem) => void
-  /** It ended though nobody had asked it to. */
+  /** The child exited unexpectedly. */
   readonly onCrash: (code: number | null) => void
 }
 
 export interface Project {
-  /** Whether the code as it is now runs; false when it could not be loaded. */
+  /** Loads the current code; false if that fails. */
   load(how?: { readonly moveMs?: number }): Promise<boolean>
   readonly movesClock: boolean
-  /** Answers what could not be ended in order, null when everything was. */
+  /** Returns a problem if the child did not stop cleanly, otherwise null. */
   stop(): Promise<Problem | null>
-  /** At once. */
+  /** Kills the child at once. */
   kill(): void
 }
 
 interface Life {
   readonly child: ChildProcess
   readonly ended: Promise<void>
-  /** The next message of a kind; null when it failed or ended before. */
+  /** Resolves with the next message of a kind; null if the child fails or exits first. */
   heard<Kind extends FromChild['kind']>(kind: Kind): Promise<Extract<FromChild, { kind: Kind }> | null>
   stop(how: { ledger: boolean; moveMs: number }): Promise<Problem | null>
 }
@@ -39,7 +39,7 @@ interface Life {
 const KILL_AFTER_MS = 5000
 const NOT_ENDED: Problem = {
   code: 'STOP_TIMEOUT',
-  message: 'the process of your jobs did not stop in order',
+  message: 'the process running your jobs did not stop cleanly',
   exit: EXIT.failed,
 }
 const CHILD = fileURLToPath(new URL(`./child${extname(fileURLToPath(import.meta.url))}`, import.meta.url))
@@ -151,7 +151,7 @@ function lifeOf(child: ChildProcess, { onFile, onProblem }: Pick<ProjectOptions,
       }),
     async stop(how) {
       tell(child, { kind: 'stop', ...how })
-      // One whose event loop is blocked hears nothing.
+      // A child with a blocked event loop does not receive messages.
       const cancel = systemTimers.set(LONGEST_STOP_MS + KILL_AFTER_MS, () => child.kill('SIGKILL'))
       await ended
       cancel()

@@ -1,4 +1,4 @@
-/** Says when one of a growing set of files changes; folders are watched, since editors put a new file in the place of the old one. */
+/** Reports changes of a growing set of files. Watches folders, because editors replace files instead of writing to them. */
 import { existsSync, type FSWatcher, watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { systemTimers } from '../../time/timers.ts'
@@ -8,7 +8,7 @@ export interface WatchedFiles {
   close(): void
 }
 
-/** Editors write in several steps. */
+/** Debounce, because editors write in several steps. */
 const CALM_MS = 120
 
 export function watchFiles(onChange: (path: string) => void): WatchedFiles {
