@@ -98,7 +98,7 @@ describe('everytick serve on sqlite', () => {
     const { url, stop } = await started(['--db', db, '--setup'])
     const { port } = new URL(url)
     const taken = runNode(PROGRAM, 'serve', '--db', db, '--setup', '--port', port)
-    expect([taken.code, taken.err]).toEqual([1, expect.stringContaining(`port ${port} is taken`)])
+    expect([taken.code, taken.err]).toEqual([1, expect.stringContaining(`port ${port} is already in use`)])
     expect(taken.err).toContain('--port 0')
     const foreign = runNode(PROGRAM, 'serve', '--db', db, '--setup', '--port', '0', '--host', '192.0.2.1')
     expect([foreign.code, foreign.err]).toEqual([1, expect.stringContaining('--host takes an address of this machine')])

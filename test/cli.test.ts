@@ -133,7 +133,7 @@ describe.concurrent('the program', () => {
       'everytick backfill watch --help',
     ],
     [['keys', 'gone'], "unknown command 'gone'", 'everytick keys --help'],
-    [['runs'], 'Its commands: ls, get, logs, retry, cancel, rm, retry', 'everytick runs --help'],
+    [['runs'], 'Its commands: ls, get, logs, retry, cancel, rm', 'everytick runs --help'],
   ])('points from the mistake in %j to the help of the command that was called', async (args, what, help) => {
     const [told, json] = await Promise.all([everytick(args), everytick([...args, '--json'])])
     expect(told.code).toBe(2)

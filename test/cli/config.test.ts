@@ -254,9 +254,9 @@ describe('a configuration', () => {
       'a file without an export',
       { 'everytick.config.mjs': 'export const x = 1' },
       2,
-      /exports nothing that is a configuration/,
+      /does not export a configuration/,
     ],
-    ['a list', { 'everytick.config.mjs': 'export default []' }, 2, /the configuration is an object, not a list/],
+    ['a list', { 'everytick.config.mjs': 'export default []' }, 2, /the configuration must be an object, not a list/],
     [
       'an option that there is not',
       { 'everytick.config.mjs': "export default { stoer: 'sqlite::memory:', jobs: [] }" },
@@ -294,7 +294,7 @@ describe('a configuration', () => {
     const gone = everytick(['worker', '--config', 'gone.ts'], { cwd })
     const moved = everytick(['worker', '--config', 'app.mjs', ...MEMORY], { cwd })
     expect([await gone.ended, await moved.ended]).toEqual([2, 2])
-    expect(gone.shown()).toContain('there is no file gone.ts')
+    expect(gone.shown()).toContain('file gone.ts does not exist')
     expect(moved.shown()).toContain('exports an app')
   })
 })
@@ -365,7 +365,7 @@ it('refuses a worker without jobs, a role that there is not, and to guess a data
   const role = everytick(['serve', ...MEMORY, '--role', 'worker'], { cwd })
   const nowhere = everytick(['serve'], { cwd })
   expect(await Promise.all([without.ended, role.ended, nowhere.ended])).toEqual([2, 2, 2])
-  expect(without.shown()).toContain('there are no jobs')
+  expect(without.shown()).toContain('no jobs to execute')
   expect(role.shown()).toContain('everytick worker')
-  expect(nowhere.shown()).toContain('which database')
+  expect(nowhere.shown()).toContain('No database given')
 })

@@ -44,7 +44,7 @@ describe.each(BACKENDS)('a crontab on %s', (backend) => {
         ['create', 'mail'],
       ],
     ])
-    expect(dry.err).toContain('jobs.ts would be new, nothing was written\n')
+    expect(dry.err).toContain('jobs.ts would be created, nothing was written\n')
     expect([await storedIn(site), existsSync(join(site.folder, 'jobs.ts'))]).toEqual([[], false])
 
     expect(await site.run(importing)).toMatchObject({
@@ -83,7 +83,7 @@ describe.each(BACKENDS)('a crontab on %s', (backend) => {
     const refused = await site.run(importing, { input: UNSUPPORTED })
     expect([refused.code, refused.out]).toEqual([5, ''])
     expect(refused.err).toMatch(/✗ line 8: @reboot is refused[\s\S]*✗ line 9: hour "25" is outside 0–23/)
-    expect(refused.err).toContain('CHECK_FAILED: 2 of 4 lines cannot be carried over; nothing was written\n')
+    expect(refused.err).toContain('CHECK_FAILED: 2 of 4 lines cannot be imported; nothing was written\n')
     expect([await storedIn(site), existsSync(join(site.folder, 'new.ts'))]).toEqual([before, false])
     const skipping = await site.run([...importing, '--skip-unsupported'], { input: UNSUPPORTED })
     expect([skipping.code, rowsOf(skipping.out).map(([, key]) => key)]).toEqual([0, ['new-backup', 'new-mail']])
@@ -184,7 +184,7 @@ describe('everytick export crontab', () => {
     ])
     const text = readFileSync(join(site.folder, 'out.cron'), 'utf8')
     expect(text).toContain('\n*/5 * * * * everytick trigger out/even\n')
-    expect(text).toContain('\n# Not in here: odd: an interval of 7m')
+    expect(text).toContain('\n# Not exported: odd: an interval of 7m')
     expect((await site.run(exporting)).code).toBe(0)
     site.write('out.cron', 'mine')
     expect((await site.run(exporting)).code).toBe(3)

@@ -51,7 +51,7 @@ describe('everytick dev', () => {
     await dev.heard(/· tick +first/)
     expect(dev.shown()).toContain('1 in jobs.ts (watching)')
     writeFileSync(join(cwd, 'jobs.ts'), `${jobs('broken')}\nconst x: = 1`)
-    await dev.heard('the change could not be taken up')
+    await dev.heard('cannot load the change')
     expect(dev.shown()).toMatch(/jobs\.ts:5/)
     const before = dev.shown().split('first').length
     await dev.heard(/· tick +first/, before)
@@ -103,7 +103,7 @@ describe('npm start', () => {
       first.heard(/✓ beat .* lag/, 2),
       first.heard(/▶ report/),
       first.heard(/↻ flaky .*the first attempt always fails here/),
-      first.heard('⊘ slow          skipped: the run before was still going'),
+      first.heard('⊘ slow          skipped: the previous run was still active'),
       first.heard('✓ acme/digest'),
     ])
     first.kill()

@@ -206,7 +206,7 @@ describe('against a hostile server', () => {
     other.kind = 'no JSON'
     proxy.kind = 'redirect away'
     expect((await run(['runs', 'ls'])).err).toMatch(
-      /^SERVER_FAILED: the server sends this request elsewhere \(302\): http:\/\/169/,
+      /^SERVER_FAILED: the server redirects this request \(302\): http:\/\/169/,
     )
     expect(other.requests).toBe(0)
   })

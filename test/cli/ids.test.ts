@@ -117,11 +117,11 @@ describe.each(['sqlite', 'postgres', 'server'] as const)('an id on %s', (name) =
         ['keys', 'revoke', 'nobody'],
       )
       expect(runs).toMatchObject({ code: 2, out: '' })
-      expect(runs!.err).toMatch(/^ID_AMBIGUOUS: "0190b1" fits more than one run:\n/)
+      expect(runs!.err).toMatch(/^ID_AMBIGUOUS: "0190b1" matches more than one run:\n/)
       for (const id of TWINS) expect(runs!.err).toMatch(new RegExp(`^ {2}${id} {2}mail {2}pending {2}20`, 'm'))
       expect(runs!.err).not.toContain(LONE)
       expect(JSON.parse(json!.err)).toMatchObject({ code: 'ID_AMBIGUOUS', hint: 'write more of the id' })
-      expect(channels!.err).toMatch(/fits more than one channel:\n {2}\S{36} {2}ops {2}b\n {2}\S{36} {2}ops {2}a\n/)
+      expect(channels!.err).toMatch(/matches more than one channel:\n {2}\S{36} {2}ops {2}b\n {2}\S{36} {2}ops {2}a\n/)
       expect([none, short, strange, noName].map((end) => [end!.code, end!.err.split('\n')[0]])).toEqual([
         [3, 'NOT_FOUND: no run has an id that begins with "0190c"'],
         [2, 'USAGE: "019" is too short for an id'],

@@ -63,7 +63,7 @@ describe('everytick init', () => {
     writeFileSync(join(cwd, 'a-file'), '')
     const init = everytick(['init', 'a-file'], { cwd })
     expect(await init.ended).toBe(1)
-    expect(init.shown()).toContain('the project cannot be written')
+    expect(init.shown()).toContain('cannot write the project')
   })
 
   it.skipIf(process.platform !== 'linux')('asks on a terminal, and takes no for an answer', async () => {

@@ -58,7 +58,7 @@ describe('while no process plans', () => {
     expect(await everytick(['sync'], { cwd }).ended).toBe(0)
     const span = ['--from', '2026-01-01T00:00:00Z', '--to', '2026-01-01T00:00:05Z', '--yes']
     const backfill = everytick(['backfill', 'quick', ...span], { cwd })
-    await backfill.heard('no process plans, so this backfill does not begin: start "everytick serve"')
+    await backfill.heard('no process plans, so this backfill does not start: start "everytick serve"')
     const doctor = everytick(['doctor'], { cwd })
     expect(await doctor.ended).toBe(5)
     expect(doctor.shown()).toMatch(/no process plans.*everytick worker --plan/)

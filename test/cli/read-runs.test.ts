@@ -37,7 +37,7 @@ describe('a run that failed', () => {
       }
       expect(logs).toMatchObject({ code: 0, out: '' })
       expect(logs.err).toMatch(
-        /^it said nothing\n {2}failed after \S+: attempt 1 of 1\n {2}Error: it fails .*\n {4}at .*places\.ts/,
+        /^this run has no log lines\n {2}failed after \S+: attempt 1 of 1\n {2}Error: it fails .*\n {4}at .*places\.ts/,
       )
       expect(said.out).toContain('hello')
       expect(said.err).toMatch(/^ {2}succeeded after \S+( \S+)?: attempt 1 of 3\n$/)

@@ -46,7 +46,7 @@ describe.each(STORES)('runs in %s', (name) => {
       run('runs', 'retry', bad),
       run('runs', 'retry', '--where', 'workspace=t_3', 'schedule=of-failing', '--yes'),
     ])
-    expect(cancelled.out).toMatch(new RegExp(`^(told to stop|cancelled) ${leased}\n$`))
+    expect(cancelled.out).toMatch(new RegExp(`^(stopping|cancelled) ${leased}\n$`))
     expect((await following).out).toContain('began')
     await ended(leased).toBe('cancelled')
     expect(retried.out).toBe(`retried ${bad}\n`)
@@ -100,7 +100,7 @@ describe('runs on a server', () => {
     await ended(id).toBe('running')
     const following = run('runs', 'logs', id, '--follow')
     expect((await run('runs', 'cancel', id, '--dry-run')).out).toBe(`would cancel ${id}\n`)
-    expect((await run('runs', 'cancel', id)).out).toMatch(new RegExp(`^(told to stop|cancelled) ${id}\n$`))
+    expect((await run('runs', 'cancel', id)).out).toMatch(new RegExp(`^(stopping|cancelled) ${id}\n$`))
     expect((await following).out).toContain('began')
     await ended(id).toBe('cancelled')
     expect((await run('runs', 'cancel', id)).out).toBe(`cancelled ${id}\n`)

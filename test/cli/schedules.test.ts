@@ -139,7 +139,7 @@ describe('schedules on a server', () => {
       ['nightly', 't_1', 'Every day at 02:30 Europe/Berlin', expect.stringMatching(/^\d{4}-.*Z$/), '··········', 'active\n'], // biome-ignore format: one row
     )
     expect(JSON.parse(picked.out)).toEqual([{ key: 'nightly', tags: ['finance', 'daily'] }])
-    expect(other).toMatchObject({ code: 0, out: '', err: 'no schedule fits\n' })
+    expect(other).toMatchObject({ code: 0, out: '', err: 'no matching schedules\n' })
     expect(JSON.parse(shown.out)).toMatchObject({ key: 'nightly', workspace: 't_1', revision: 1, lastFiredAt: null })
 
     expect(proposed.out).toMatch(/would edit t_1\/nightly\n.*cron {2}30 2 \* \* \* → 0 3 \* \* \*\n.*timeout/)
@@ -274,7 +274,7 @@ describe('schedules on a terminal', () => {
     await expect.poll(shown, PATIENT).toContain('remove nightly · Continue? [y/N]')
     type('n\n')
     expect(await ended).toBe(1)
-    expect(shown()).toContain('nothing was done')
+    expect(shown()).toContain('nothing was changed')
     expect(await server.app.schedules.get('default', 'nightly')).not.toBeNull()
   })
 
@@ -288,7 +288,7 @@ describe('schedules on a terminal', () => {
     await expect.poll(shown, PATIENT).toMatch(/░{18} {2}0\/6 {2}✓0 {2}running 2 .*\(ctrl-c detaches\)/)
     type('\u0003')
     expect(await ended).toBe(0)
-    const [, id] = /detached; the backfill goes on: everytick backfill watch (\S+)/.exec(shown())!
+    const [, id] = /detached; the backfill continues\. To watch it again: everytick backfill watch (\S+)/.exec(shown())!
     const cancelled = await server.run('backfill', 'cancel', id!)
     expect(cancelled.out).toBe(`cancelled ${id}\n`)
     expect(await server.run('backfill', 'watch', id!)).toMatchObject({
@@ -300,8 +300,8 @@ describe('schedules on a terminal', () => {
 
 describe('commands on schedules refuse', () => {
   it.concurrent.each([
-    ['what is nowhere', ['schedules', 'ls'], 2, 'nobody said which server or database'],
-    ['a server that is not there', ['schedules', 'ls', '--url', 'http://127.0.0.1:9'], 1, 'cannot be reached'],
+    ['what is nowhere', ['schedules', 'ls'], 2, 'No server or database given'],
+    ['a server that is not there', ['schedules', 'ls', '--url', 'http://127.0.0.1:9'], 1, 'cannot reach http://127.0.0.1:9'],
   ])('%s', async (_, args, code, text) => {
     expect(await runProgram(args)).toMatchObject({ code, err: expect.stringContaining(text) })
   })
@@ -309,9 +309,9 @@ describe('commands on schedules refuse', () => {
   it.concurrent.each([
     ['a backfill without its span', ['backfill', 'x'], 2, '--from and --to'],
     ['words that mean nothing', ['schedules', 'ls', 'status:failing'], 2, 'looked for'],
-    ['a payload that is not JSON', ['trigger', 'x', '--payload', '{'], 2, 'not JSON'],
-    ['a change of nothing', ['schedules', 'edit', 'x'], 2, 'nothing is said to change'],
-    ['no name and no --where', ['schedules', 'pause'], 2, 'no schedule is named'],
+    ['a payload that is not JSON', ['trigger', 'x', '--payload', '{'], 2, 'not valid JSON'],
+    ['a change of nothing', ['schedules', 'edit', 'x'], 2, 'nothing to change'],
+    ['no name and no --where', ['schedules', 'pause'], 2, 'no schedule given'],
   ])('%s', async (_, args, code, text) => {
     expect(await server.run(...args)).toMatchObject({ code, err: expect.stringContaining(text) })
   })

@@ -180,14 +180,14 @@ describe('options that do not fit', () => {
     [
       'rules for calls without calls',
       ['worker', '--allow-private'],
-      /--allow-private says how to call over HTTP[\s\S]*Add --http/,
+      /--allow-private needs --http[\s\S]*Add --http/,
     ],
     ['a host that cannot be one', ['worker', '--http', '--allow-host', 'a b'], /OPTION_INVALID|USAGE/],
     ['a command without a file', ['worker', '--allow-command', 'backup'], /--allow-command takes name=file/],
     [
       'a command that is not there',
       ['worker', '--allow-command', 'x=/no/such/file'],
-      /x: \/no\/such\/file is not there/,
+      /x: \/no\/such\/file does not exist/,
     ],
     [
       'a command twice',
@@ -210,7 +210,7 @@ describe('options that do not fit', () => {
     write("export default everytick({ store: 'sqlite::memory:', jobs: [] })")
     const app = everytick(['worker', '--http'], { cwd })
     expect(await app.ended).toBe(2)
-    expect(app.shown()).toContain('exports an app, which --http cannot change any more')
+    expect(app.shown()).toContain('exports an app, which --http cannot change')
     write('export default { jobs: [http()] }')
     const twice = everytick(['worker', '--http', '--db', 'sqlite::memory:'], { cwd })
     expect(await twice.ended).toBe(2)

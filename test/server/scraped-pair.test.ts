@@ -200,7 +200,7 @@ describe('a worker with a port', () => {
     const { port } = new URL(worker)
     const second = await runProgram(['worker', ...both, '--port', port])
     expect(second.code).not.toBe(0)
-    expect(second.err).toContain(`port ${port} is taken`)
+    expect(second.err).toContain(`port ${port} is already in use`)
     const host = await runProgram(['worker', ...both, '--host', '127.0.0.1'])
     expect([host.code, host.err]).toEqual([2, expect.stringContaining('--port')])
   }, 120_000)

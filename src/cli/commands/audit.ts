@@ -89,7 +89,7 @@ export function ledgerText(ledger: Ledger, view: View): string {
     ...(pending > 0 ? [`${pending} not planned yet`] : []),
   ]
   const lines = [
-    `${ledger.ok ? green('✓') : red('✗')} ${expected} occurrences of ${schedules} ${schedules === 1 ? 'schedule' : 'schedules'} = ${runs} runs + ${nonRuns} recorded as skipped or missed`,
+    `${ledger.ok ? green('✓') : red('✗')} ${expected} occurrences of ${schedules} ${schedules === 1 ? 'schedule' : 'schedules'} = ${runs} runs + ${nonRuns} on record as skipped or missed`,
     `  ${KINDS.map((kind) => `${ledger[`${kind}Count`]} ${kind}`).join(', ')}${more.length > 0 ? `; ${more.join(', ')}` : ''}`,
     dim(`  ${printable(`${ledger.from} to ${ledger.to}`)}`),
     ...ledger.notes.map(({ from, to }) => yellow(`! ${printable(failoverText(from, to))}`)),

@@ -85,7 +85,7 @@ export async function serve(options: ServeOptions, view: View, write: (text: str
           `${bold(`everytick ${ownVersion()}`)}  ${printable(name)}\n${jobs}`,
           `  api   ${url}/api/v1\n  docs  ${url}/api/docs\n`,
           setup === null ? '' : `  setup ${setup}\n${dim(INVITED)}\n`,
-          dim('  Press Ctrl-C to stop.\n'),
+          dim('  Ctrl-C stops.\n'),
         ].join(''),
       })
     },

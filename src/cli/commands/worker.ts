@@ -72,7 +72,7 @@ export async function worker(options: WorkerOptions, view: View, write: (text: s
           `${bold(`everytick ${ownVersion()}`)}  ${what} on ${printable(name)}\n`,
           `  jobs    ${jobNames.map(printable).join(', ')}\n  queues  ${list.join(', ')}\n`,
           served ? `  probes  ${served.url}/healthz, /readyz, /metrics\n` : '',
-          dim('  Press Ctrl-C to stop.\n'),
+          dim('  Ctrl-C stops.\n'),
         ].join(''),
       })
     },

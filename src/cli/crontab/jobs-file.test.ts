@@ -7,7 +7,7 @@ it('has a command for each job, in the home of whoever runs it', () => {
   const text = jobsFile([{ ...job, command: `echo 'hi' > /tmp/x`, env: { PATH: '/bin', A: 'b' }, stdin: 'one\n' }])
   expect(
     text,
-  ).toBe(`/** Commands of a crontab, by \`everytick import crontab\`. From here on they are yours: change them as you like. */
+  ).toBe(`/** Commands of a crontab, written by \`everytick import crontab\`. This file is yours: edit it as you like. */
 import { homedir } from 'node:os'
 import { command } from 'everytick'
 

@@ -37,7 +37,7 @@ describe('a line', () => {
     )
     expect(schedules.map(({ body }) => body.timezone)).toEqual(['Europe/Berlin', 'Asia/Tokyo', 'Europe/Berlin'])
     expect(jobs.map(({ env }) => env)).toEqual([{}, { TZ: 'UTC' }, { TZ: 'UTC' }])
-    expect(notes).toEqual([{ line: 3, text: expect.stringMatching(/^TZ is what the commands see/) }])
+    expect(notes).toEqual([{ line: 3, text: expect.stringMatching(/^TZ only sets the environment/) }])
   })
 
   it('has the shell, the home and the input that the file says, and no mail', () => {
@@ -47,7 +47,7 @@ describe('a line', () => {
     expect(jobs).toMatchObject([
       { command: 'mail -s x', stdin: 'hello\nthere\n', shell: '/bin/bash', cwd: '/srv', env: { HOME: '/srv' } },
     ])
-    expect(notes).toEqual([{ line: 3, text: expect.stringMatching(/^MAILTO: no mail is sent/) }])
+    expect(notes).toEqual([{ line: 3, text: expect.stringMatching(/^MAILTO: Everytick sends no mail/) }])
     expect(plan('MAILTO=""\n0 1 * * * a').notes).toEqual([])
   })
 

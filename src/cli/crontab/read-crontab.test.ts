@@ -43,11 +43,11 @@ describe('the crontab of a user', () => {
 
   it.each([
     ['too few fields', '0 5 * * command', /five fields/],
-    ['no command', '0 5 * * *', /five fields/],
-    ['no command behind blanks', '0 5 * * *   ', /no command|five fields/],
-    ['only a flag', '@daily -n ', /no command|five fields/],
-    ['a sixth field', '0 0 5 * * * command', /"\*" is no command/],
-    ['a year', '0 5 * * * 2027 command', /"2027" is no command/],
+    ['no command', '0 5 * * *', /five time fields/],
+    ['no command behind blanks', '0 5 * * *   ', /command is missing|five time fields/],
+    ['only a flag', '@daily -n ', /command is missing|five time fields/],
+    ['a sixth field', '0 0 5 * * * command', /"\*" is not a command/],
+    ['a year', '0 5 * * * 2027 command', /"2027" is not a command/],
     ['a NUL', '0 5 * * * a\0b', /NUL/],
     ['words', 'hello', /five fields/],
   ])('has a line that cannot be read: %s', (_, line, reason) => {

@@ -58,7 +58,7 @@ describe('the time of a line', () => {
     ['@fortnightly', 'CRON_MACRO', /not a macro/],
     ['@every soon', 'DURATION_INVALID', /not a duration/],
     ['5/15 * * * *', 'CRON_SYNTAX', /single value/],
-    ['0 0 ? * 1', 'CRON_SYNTAX', /another thing in every cron/],
+    ['0 0 ? * 1', 'CRON_SYNTAX', /a different meaning in every cron/],
     ['0 22-2 * * *', 'CRON_REVERSED', /backwards/],
     ['61 * * * *', 'CRON_RANGE', /outside 0–59/],
     ['0 0 31 2 *', 'CRON_NEVER', /no fire/],

@@ -85,7 +85,7 @@ it('leaves out what no crontab can say, and tells why, in the file too', () => {
   )
   expect(lines).toBe(0)
   expect(left.map(({ key }) => key)).toEqual(['once', 'odd', 'lines', 'sick', 'over'])
-  expect(linesOf(text)).toEqual(left.map(({ key, reason }) => `# Not in here: ${key}: ${reason}`))
+  expect(linesOf(text)).toEqual(left.map(({ key, reason }) => `# Not exported: ${key}: ${reason}`))
 })
 
 it('tells what is lost of those that have a line', () => {
@@ -102,8 +102,8 @@ it('tells what is lost of those that have a line', () => {
   expect(lost.map(({ key, reason }) => `${key}: ${reason}`)).toEqual([
     'a: its jitter of "30s" is left out',
     'c: its own rule for clock changes is left out',
-    'd: cron does not see to overlap (skip): use flock',
-    'e: it is paused: its line is switched off',
+    'd: cron does not prevent overlap (skip): use flock',
+    'e: it is paused: its line is commented out',
   ])
   expect(text).toContain('RANDOM_DELAY=60\n# everytick {"key":"b"}\n0 5 * * * everytick trigger b\n')
   expect(text).toContain('\n#0 5 * * * everytick trigger e\n')

@@ -34,7 +34,7 @@ export function headText(head: Head, { colours: { bold, dim, yellow } }: View): 
     `${bold(`everytick ${head.version}`)}  ${printable(file ?? 'no config')} → ${printable(store)} ${dim(`(${opened})`)}`,
     `${pair('jobs', from)}schedules  ${schedulesText(head)}`,
     `${pair('overview', url)}api  /api/v1   docs  /api/docs`,
-    head.keys ? `keys       ${KEYS}` : dim('Press Ctrl-C to stop.'),
+    head.keys ? `keys       ${KEYS}` : dim('Ctrl-C stops.'),
   ]
   if (demo)
     lines.push(dim('run everytick init to create a small project; dev loads jobs.ts in this folder once it exists'))
