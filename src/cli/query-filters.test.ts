@@ -17,12 +17,7 @@ describe('query words', () => {
     expect(scheduleQuery(readFilters(words, SCHEDULE_FILTERS))).toEqual(query)
   })
   it.each([
-    [
-      'a name that there is not',
-      ['status:failing'],
-      SCHEDULE_FILTERS,
-      /Unknown filter "status:failing"/,
-    ],
+    ['a name that there is not', ['status:failing'], SCHEDULE_FILTERS, /Unknown filter "status:failing"/],
     ['a name without a value', ['tag:'], SCHEDULE_FILTERS, /tag: has no value/],
     ['the same name twice', ['tag:a', 'tag:b'], SCHEDULE_FILTERS, /tag is given twice/],
     ['free text among runs', ['report'], RUN_FILTERS, /Unknown filter "report"/],

@@ -63,7 +63,7 @@ describe.each(BACKENDS)('a crontab on %s', (backend) => {
 
     const again = await site.run(importing)
     expect(again).toMatchObject({ code: 0, out: '' })
-    expect(again.err).toContain('jobs.ts stays as it is, 2 unchanged, 0 applied\n')
+    expect(again.err).toContain('jobs.ts is up to date, 2 unchanged, 0 applied\n')
 
     const exported = await site.run(['export', 'crontab', ...site.where])
     expect([exported.code, exported.err]).toEqual([0, '2 lines\n'])

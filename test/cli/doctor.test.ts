@@ -84,7 +84,7 @@ describe('everytick doctor', () => {
     const [rows, json] = await Promise.all([site.run(['doctor', ...where]), site.run(['doctor', ...where, '--json'])])
     expect([rows.code, json.code]).toEqual([5, 5])
     expect(rows.out).toMatch(/^wrong\tstore\t.*does not listen.*ECONNREFUSED.*\t.*host and port.*\n$/)
-    expect(rows.err).toMatch(/^CHECK_FAILED: 1 thing is wrong/)
+    expect(rows.err).toMatch(/^CHECK_FAILED: 1 check failed/)
     expect(rows.out + rows.err).not.toMatch(/\n\s+at /)
     const { healthy, findings } = JSON.parse(json.out) as { healthy: boolean; findings: Found[] }
     expect([healthy, findings.map(({ check, level }) => `${check} ${level}`)]).toEqual([false, ['store wrong']])

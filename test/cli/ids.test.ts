@@ -92,7 +92,7 @@ describe.each(['sqlite', 'postgres', 'server'] as const)('an id on %s', (name) =
         '0 removed the channel spare',
         expect.stringMatching(/^0 evt_ro_/),
         '0 revoked old',
-        '0 mail-web7-41-ab12 claims nothing more; what it works on goes on',
+        '0 draining mail-web7-41-ab12: it claims no more runs, and its running runs continue',
         expect.stringMatching(new RegExp(`^1 \\{"id":"${watched}"\\} .*"CANCELLED"`)),
       ])
       expect(JSON.parse(rules.out)).toMatchObject({ id: 'default-failed-in-a-row', channels: [channel] })
@@ -120,7 +120,7 @@ describe.each(['sqlite', 'postgres', 'server'] as const)('an id on %s', (name) =
       expect(runs!.err).toMatch(/^ID_AMBIGUOUS: "0190b1" matches more than one run:\n/)
       for (const id of TWINS) expect(runs!.err).toMatch(new RegExp(`^ {2}${id} {2}mail {2}pending {2}20`, 'm'))
       expect(runs!.err).not.toContain(LONE)
-      expect(JSON.parse(json!.err)).toMatchObject({ code: 'ID_AMBIGUOUS', hint: 'write more of the id' })
+      expect(JSON.parse(json!.err)).toMatchObject({ code: 'ID_AMBIGUOUS', hint: 'give more digits of the id' })
       expect(channels!.err).toMatch(/matches more than one channel:\n {2}\S{36} {2}ops {2}b\n {2}\S{36} {2}ops {2}a\n/)
       expect([none, short, strange, noName].map((end) => [end!.code, end!.err.split('\n')[0]])).toEqual([
         [3, 'NOT_FOUND: no run has an id that begins with "0190c"'],

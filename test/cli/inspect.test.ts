@@ -144,7 +144,7 @@ describe('against a server', () => {
     expect(cut).toMatchObject({
       code: 5,
       out: '',
-      err: expect.stringMatching(/^CHECK_FAILED: no entry of the audit log/),
+      err: expect.stringMatching(/^CHECK_FAILED: none of the \d+ audit log entries has the hash/),
     })
     expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('--expect') })
     expect(body!.code).toBe(5)

@@ -71,7 +71,7 @@ describe('everytick keys against a server', () => {
       ['keys', 'revoke', nobody],
       ['keys', 'roll', nobody, '--dry-run'],
     )
-    expect(told).toMatchObject({ code: 0, out: 'would make the key ghost (read)\n' })
+    expect(told).toMatchObject({ code: 0, out: 'would create the key ghost (read)\n' })
     expect(scope).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/scope[\s\S]*read, operate, admin/) })
     expect([id?.code, dry?.code]).toEqual([3, 3])
     expect(await ids()).toEqual(before)

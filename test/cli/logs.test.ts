@@ -69,7 +69,7 @@ describe('the log of a process', () => {
   })
 
   it.each([
-    ['a handle that is open', 'quick', '', 0, 'warn', /^still open when the work was over: 1 timer/],
+    ['a handle that is open', 'quick', '', 0, 'warn', /^still open when the command ended: 1 timer/],
     ['a drain that is too short', 'hung', '', 1, 'error', /did not end within 200ms \(hung\)/],
     ['a second signal', 'hung', '1h', 143, 'warn', /^a second SIGTERM/],
   ] as const)('as JSON holds nothing else when the process ends with %s', async (_, job, drain, code, level, text) => {

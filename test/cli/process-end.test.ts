@@ -81,7 +81,7 @@ describe('with a configuration that holds a timer and a server', () => {
     program.child.kill(signal)
     expect(await program.ended).toBe(0)
     expect(program.shown()).toMatch(/stopping: no new/)
-    expect(program.shown()).toMatch(/still open when the work was over: .*1 timer/)
+    expect(program.shown()).toMatch(/still open when the command ended: .*1 timer/)
     expect(program.shown()).toMatch(/1 TCP server/)
   })
 
@@ -93,7 +93,7 @@ describe('with a configuration that holds a timer and a server', () => {
     dev.interrupt()
     expect(await dev.ended).toBe(0)
     expect(dev.shown()).toMatch(/ledger ✓/)
-    expect(dev.shown()).toMatch(/still open when the work was over: 1 timer/)
+    expect(dev.shown()).toMatch(/still open when the command ended: 1 timer/)
     expect(isAlive(Number(/quick ran in (\d+)/.exec(dev.shown())![1]))).toBe(false)
   })
 
@@ -107,7 +107,7 @@ describe('with a configuration that holds a timer and a server', () => {
     const command = everytick(args, { cwd })
     expect(await command.ended).toBe(0)
     expect(command.shown()).toMatch(said)
-    expect(command.shown()).toMatch(/still open when the work was over: 1 timer/)
+    expect(command.shown()).toMatch(/still open when the command ended: 1 timer/)
   })
 
   it('a refusal keeps its exit code', async () => {

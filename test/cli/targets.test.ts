@@ -177,11 +177,7 @@ describe('everytick dev', () => {
 
 describe('options that do not fit', () => {
   it.each<[string, readonly string[], RegExp]>([
-    [
-      'rules for calls without calls',
-      ['worker', '--allow-private'],
-      /--allow-private needs --http[\s\S]*Add --http/,
-    ],
+    ['rules for calls without calls', ['worker', '--allow-private'], /--allow-private needs --http[\s\S]*Add --http/],
     ['a host that cannot be one', ['worker', '--http', '--allow-host', 'a b'], /OPTION_INVALID|USAGE/],
     ['a command without a file', ['worker', '--allow-command', 'backup'], /--allow-command takes name=file/],
     [

@@ -53,7 +53,7 @@ async function expectRefusal(store: string, code: string, text: RegExp, hint: Re
     expect.stringMatching(new RegExp(`^${code}: `, 'm')),
   ])
   // No word of the driver's own either.
-  expect(listed.shown()).not.toMatch(new RegExp(`${SECRET}|INTERNAL|fault of Everytick|Warning: `))
+  expect(listed.shown()).not.toMatch(new RegExp(`${SECRET}|INTERNAL|bug in Everytick|Warning: `))
 }
 
 describe('a Postgres server', () => {

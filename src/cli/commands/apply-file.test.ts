@@ -25,11 +25,11 @@ describe('the documents of a file', () => {
   })
 
   it.each([
-    ['no schedule at all', [null], /x.yaml has no schedule in it/],
+    ['no schedule at all', [null], /x.yaml contains no schedules/],
     ['text', ['hello'], /x.yaml is not a schedule, but "hello"/],
     ['a list in a list', [[[ping]]], /not a schedule/],
     ['no key', [{ every: '5m' }], /has no key/],
-    ['a workspace that is a number', [{ ...ping, workspace: 5 }], /workspace is text, not 5/],
+    ['a workspace that is a number', [{ ...ping, workspace: 5 }], /workspace must be text, not 5/],
     ['one key twice', [ping, ping], /x.yaml, schedule 2 \(ping\): x.yaml, schedule 1 has the same key "ping"/],
   ])('are refused when there is %s', (_, documents, message) => {
     expect(() => declaredIn(documents, 'x.yaml')).toThrow(message)

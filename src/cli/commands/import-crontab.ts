@@ -177,7 +177,7 @@ const bodyOf = ({ problems, notes, jobs }: ImportPlan, done?: Done): object => (
 
 function endingOf(changes: Done['changes'], out: Out | null, dryRun: boolean): string {
   const same = changes.filter(({ action }) => action === 'none').length
-  const file = out === null ? '' : out.state === 'same' ? `${printable(out.file)} unchanged, ` : ''
+  const file = out === null ? '' : out.state === 'same' ? `${printable(out.file)} is up to date, ` : ''
   const words = same > 0 ? `${same} unchanged, ` : ''
   if (dryRun) {
     const would =

@@ -42,7 +42,7 @@ describe('when a schedule fires', () => {
     ['several rules', { any: [] }, /several rules/],
     ['exclusions', { cron: '@daily', exclude: ['2026-12-25'] }, /exclusions/],
     ['an end', { cron: '@daily', endAt: '2027-01-01T00:00:00Z' }, /ends at/],
-    ['a beginning to come', { cron: '@daily', startAt: '2027-01-01T00:00:00Z' }, /begins at/],
+    ['a beginning to come', { cron: '@daily', startAt: '2027-01-01T00:00:00Z' }, /starts at/],
     ['a number of runs', { cron: '@daily', maxRuns: 3 }, /3 runs/],
   ])('cannot be said: %s', (_, timing, reason) => {
     expect(say(timing)).toEqual({ reason: expect.stringMatching(reason) })

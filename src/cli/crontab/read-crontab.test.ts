@@ -42,7 +42,7 @@ describe('the crontab of a user', () => {
   })
 
   it.each([
-    ['too few fields', '0 5 * * command', /five fields/],
+    ['too few fields', '0 5 * * command', /five time fields/],
     ['no command', '0 5 * * *', /five time fields/],
     ['no command behind blanks', '0 5 * * *   ', /command is missing|five time fields/],
     ['only a flag', '@daily -n ', /command is missing|five time fields/],

@@ -54,7 +54,7 @@ describe('the time of a line', () => {
     ['@reboot', 'CRON_MACRO', /restart of a machine is not/],
     ['@Daily', 'CRON_MACRO', /lower case/],
     ['0 0 */31 * 1', 'CRON_STEP', /larger than 30/],
-    ['@60', 'CRON_MACRO', /end of the run before/],
+    ['@60', 'CRON_MACRO', /end of the previous run/],
     ['@fortnightly', 'CRON_MACRO', /not a macro/],
     ['@every soon', 'DURATION_INVALID', /not a duration/],
     ['5/15 * * * *', 'CRON_SYNTAX', /single value/],

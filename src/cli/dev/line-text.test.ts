@@ -29,6 +29,9 @@ describe('a line of dev', () => {
   it('says early as on time, names other workspaces, and shows a reason it does not know', () => {
     expect(lagText(5, 10)).toBe('lag 0 ms')
     expect([qualified('default', 'a'), qualified('acme', 'a')]).toEqual(['a', 'acme/a'])
-    expect([reasonText('overlap'), reasonText('new_reason')]).toEqual(['the previous run was still active', 'new_reason'])
+    expect([reasonText('overlap'), reasonText('new_reason')]).toEqual([
+      'the previous run was still active',
+      'new_reason',
+    ])
   })
 })
