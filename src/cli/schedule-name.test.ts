@@ -13,7 +13,7 @@ describe('the name of a schedule', () => {
     expect(scheduleText(name)).toBe(again)
   })
   it.each(['', '/', 'a/', '/a', '@a', 'a@'])('is not %j', (text) => {
-    expect(() => readScheduleName(text)).toThrow(/names no schedule/)
+    expect(() => readScheduleName(text)).toThrow(/is not a schedule name/)
   })
   it('is found whatever is in it', () => {
     expect(schedulePath({ workspace: 'a b', key: 'x/y?z#' })).toBe('/schedules/by-key/a%20b/x%2Fy%3Fz%23')

@@ -30,7 +30,7 @@ describe('the documents of a file', () => {
     ['a list in a list', [[[ping]]], /not a schedule/],
     ['no key', [{ every: '5m' }], /has no key/],
     ['a workspace that is a number', [{ ...ping, workspace: 5 }], /workspace must be text, not 5/],
-    ['one key twice', [ping, ping], /x.yaml, schedule 2 \(ping\): x.yaml, schedule 1 has the same key "ping"/],
+    ['one key twice', [ping, ping], /x.yaml, schedule 2 \(ping\): x.yaml, schedule 1 \(ping\) has the same key "ping"/],
   ])('are refused when there is %s', (_, documents, message) => {
     expect(() => declaredIn(documents, 'x.yaml')).toThrow(message)
   })

@@ -21,9 +21,9 @@ describe('options of a schedule', () => {
     expect(unsetOf('timeout, jitter')).toEqual({ timeout: null, jitter: null })
   })
   it.each([
-    ['a payload that is not JSON', { payload: '{a' }, /--payload is not JSON/],
-    ['a number that is none', { maxRuns: 'many' }, /--max-runs is a whole number/],
-    ['a number below zero', { priority: '-1' }, /--priority is a whole number/],
+    ['a payload that is not JSON', { payload: '{a' }, /--payload is not valid JSON/],
+    ['a number that is none', { maxRuns: 'many' }, /--max-runs must be a whole number/],
+    ['a number below zero', { priority: '-1' }, /--priority must be a whole number/],
   ])('refuse %s', (_, options, message) => {
     expect(() => specOf(options)).toThrow(message)
   })

@@ -49,7 +49,7 @@ describe('the crontab of a user', () => {
     ['a sixth field', '0 0 5 * * * command', /"\*" is not a command/],
     ['a year', '0 5 * * * 2027 command', /"2027" is not a command/],
     ['a NUL', '0 5 * * * a\0b', /NUL/],
-    ['words', 'hello', /five fields/],
+    ['words', 'hello', /five time fields/],
   ])('has a line that cannot be read: %s', (_, line, reason) => {
     expect(readCrontab(`# x\n${line}\n`)).toMatchObject({
       entries: [],

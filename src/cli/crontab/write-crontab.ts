@@ -64,7 +64,7 @@ export function writeCrontab(schedules: readonly StoredSchedule[], wishes: Expor
 
 const HEAD = [
   '# Schedules of Everytick, by everytick export crontab.',
-  '# cronie and some other crons support CRON_TZ. In the rest, all times are in the time zone of the machine.',
+  '# CRON_TZ works in cronie and some other crons. In the rest, all times are in the time zone of the machine.',
 ].join('\n')
 
 function writtenOf(schedule: StoredSchedule, { programOf, home, now }: ExportWishes): Written | Remarked {
