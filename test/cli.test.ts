@@ -124,7 +124,7 @@ describe.concurrent('the program', () => {
   })
 
   it.each([
-    [['runs', 'retry'], "missing required argument 'ids'", 'everytick runs retry --help'],
+    [['runs', 'rm'], "missing required argument 'ids'", 'everytick runs rm --help'],
     [['runs', 'retry', 'x', '--url', 'http://127.0.0.1:1', '--wat'], '--wat', 'everytick runs retry --help'],
     [['--db', 'x'], '--db', 'everytick --help'],
     [

@@ -136,7 +136,7 @@ describe.skipIf(process.platform !== 'linux')('the keys of dev', () => {
     type('1\r')
     await dev.heard(/✓ tick/)
     type('f')
-    await dev.heard('an hour ahead')
+    await dev.heard('one hour ahead')
     await dev.heard(/✓ tick/, 2)
     type('n')
     await dev.heard('SCHEDULE', 2)

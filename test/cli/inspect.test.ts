@@ -44,7 +44,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s', (name) => {
     const told = JSON.parse(forecast!.out)
     expect(Object.keys(told)).toEqual(['forecast', 'spikes', 'clockChanges'])
     expect(log?.out.split('\n')[0]?.split('\t').slice(3)).toEqual(['queue.pause', '-', 'queue seen'])
-    expect(verified?.out).toContain('fits')
+    expect(verified?.out).toContain('intact')
     expect(audit?.out.match(/^lost\thourly\t\S+:00:00Z$/gm)).toHaveLength(3)
     expect(audit?.err).toBe('CHECK_FAILED: the ledger does not add up: 3 lost\n')
   })
