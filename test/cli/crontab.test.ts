@@ -102,7 +102,10 @@ describe('everytick import crontab', () => {
     site.write('stored-result.ts', '// mine\n')
     const before = await storedIn(site)
     const kept = await from('@daily fresh\n', '--out', 'stored-result.ts')
-    expect([kept.code, kept.err]).toEqual([3, expect.stringMatching(/stored-result.ts exists with different content[\s\S]*--force/)])
+    expect([kept.code, kept.err]).toEqual([
+      3,
+      expect.stringMatching(/stored-result.ts exists with different content[\s\S]*--force/),
+    ])
     expect([await storedIn(site), readFileSync(join(site.folder, 'stored-result.ts'), 'utf8')]).toEqual([
       before,
       '// mine\n',
