@@ -109,7 +109,7 @@ function record(given: unknown, what: string, known: readonly string[]): Readonl
   for (const key of Object.keys(given)) {
     if (known.includes(key)) continue
     const near = didYouMean(key, known)
-    const all = known.length === 0 ? 'there is nothing to set' : `known are ${known.join(', ')}`
+    const all = known.length === 0 ? 'there is nothing to set' : `known fields: ${known.join(', ')}`
     const hint = near ? `did you mean ${near}?` : all
     throw new EverytickError('OPTION_UNKNOWN', `"${key.slice(0, 60)}" is not an option of ${what}`, { hint })
   }

@@ -27,7 +27,7 @@ export const FIELD_ALIASES: readonly Alias[] = [
     schema: z.int().min(0).max(1000),
     // The blueprint hands it to its queue as the number of attempts; a queue makes one attempt at least.
     convert: (count: number) => Math.max(1, count),
-    remark: 'it counts all attempts, the first included',
+    remark: 'it counts all attempts, including the first',
   },
   {
     name: 'timeoutSeconds',
@@ -105,20 +105,20 @@ export function translated(schema: z.ZodType, value: unknown, prefix: '' | '?'):
     const holder = fields[outer]
     const isTaken = inner === undefined || !isFields(holder) ? holder !== undefined : holder[inner] !== undefined
     if (isTaken) {
-      spot(`is another name of ${is}, and both are given`, `send ${is} only`)
+      spot(`is an alias of ${is}, and both are given`, `send ${is} only`)
       return
     }
     const given = fields[name]
     const result = given === null ? null : acceptedBy(alias, at.shape).safeParse(given)
     if (result?.error) {
-      spot(result.error.issues[0]?.message ?? 'does not fit')
+      spot(result.error.issues[0]?.message ?? 'does not match its schema')
       return
     }
     const read = result && convert ? convert(result.data as never) : given
     delete fields[name]
     fields[outer] = inner === undefined ? read : { ...(holder as Fields | undefined), [inner]: read }
     spelled.set(pointerOf(path, is.replace('.', '/'), prefix), pointerOf(path, name, prefix))
-    warn(`"${name}" is called "${is}"${remark === undefined ? '' : `; ${remark}`}`)
+    warn(`"${name}" is an alias of "${is}"${remark === undefined ? '' : `; ${remark}`}`)
   }
 
   const own = renamed(schema, value, '')
@@ -139,7 +139,7 @@ interface Place {
 function statuses(text: string, warn: (text: string) => unknown): string {
   const words = text.split(',').map((word) => {
     const is = Object.hasOwn(STATUS_ALIASES, word) ? STATUS_ALIASES[word]! : word
-    if (is !== word) warn(`status "${word}" is called "${is}"`)
+    if (is !== word) warn(`status "${word}" is an alias of "${is}"`)
     return is
   })
   return [...new Set(words)].join(',')

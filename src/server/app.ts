@@ -103,7 +103,7 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
   hono.onError((error, c) => {
     const { problem, headers, isOurs } = problemOf(error, requestIdOf(c.req.raw))
     const { requestId } = problem
-    if (isOurs) core.settings.logger.error('a request failed before it reached its operation', { requestId, error })
+    if (isOurs) core.settings.logger.error('a request failed before it reached its handler', { requestId, error })
     return problemResponse(problem, headers)
   })
   const refuseTooMany = (address: string): void => {
@@ -117,8 +117,8 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
     try {
       refuseTooMany(address)
       if (!settings.publicDocs && !(await gates.authenticate(request, address)))
-        throw new Refusal('UNAUTHENTICATED', 'this page is shown to those who have a key', {
-          hint: 'start the server with publicDocs to show it to all',
+        throw new Refusal('UNAUTHENTICATED', 'this page requires an API key', {
+          hint: 'start the server with publicDocs to make it public',
           headers: { 'www-authenticate': 'Bearer' },
         })
       const operations = routes.map(({ operation }) => operation)
@@ -183,7 +183,7 @@ function nowhere(request: Request, allowed: readonly string[]): Response {
       ? new Refusal('METHOD_NOT_ALLOWED', `${request.method} is not allowed here`, {
           headers: { allow: allowed.join(', ') },
         })
-      : new Refusal('NOT_FOUND', `there is nothing at ${path}`)
+      : new Refusal('NOT_FOUND', `no operation has the path ${path}`)
   const { problem, headers } = problemOf(refusal, requestIdOf(request))
   return problemResponse(problem, headers)
 }

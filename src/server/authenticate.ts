@@ -40,8 +40,8 @@ export function authenticator(parts: Parts, clock: Clock): Authenticate {
   /** Only wrong keys wait: behind a proxy all callers have one address, and one guesser would lock out all. */
   const wrong = (waitSeconds: number): Refusal => {
     if (waitSeconds > 0) return tooMany(waitSeconds)
-    return new Refusal('UNAUTHENTICATED', 'the key is not in force', {
-      hint: 'it may be mistyped, expired or revoked; make another with: everytick keys create',
+    return new Refusal('UNAUTHENTICATED', 'the API key is invalid, expired or revoked', {
+      hint: 'check the key, or create another with: everytick keys create',
       headers: { 'www-authenticate': 'Bearer' },
     })
   }
@@ -58,7 +58,7 @@ export function authenticator(parts: Parts, clock: Clock): Authenticate {
     if (!purpose?.operation.withoutStore) return keys.check(token)
     let forget = (): void => {}
     const late = new Promise<never>((_, reject) => {
-      const refusal = new Refusal('UNAVAILABLE', 'the server cannot check keys now')
+      const refusal = new Refusal('UNAVAILABLE', 'the server cannot check API keys at the moment')
       forget = parts.core.timers.set(WAIT_LIMIT_MS, () => reject(refusal))
     })
     try {
@@ -140,7 +140,7 @@ function refuseOtherSites(request: Request): void {
   if (!changes(request)) return
   refuseForeignOrigin(request)
   if (request.headers.get(CSRF_HEADER) === null)
-    throw new Refusal('CROSS_SITE', `a request by cookie needs the header ${CSRF_HEADER}`)
+    throw new Refusal('CROSS_SITE', `a request with a session cookie requires the header ${CSRF_HEADER}`)
 }
 
 export function refuseForeignOrigin(request: Request): void {
@@ -149,14 +149,14 @@ export function refuseForeignOrigin(request: Request): void {
   const site = request.headers.get('sec-fetch-site')
   const foreign = origin !== null && (!URL.canParse(origin) || new URL(origin).host !== request.headers.get('host'))
   if (foreign || (site !== null && site !== 'same-origin' && site !== 'none'))
-    throw new Refusal('CROSS_SITE', 'the request comes from a page of another site')
+    throw new Refusal('CROSS_SITE', 'the request comes from a page of another origin')
 }
 
 /** A name that leads here from outside would make every page of the world one of ours. */
 function refuseRebinding(request: Request): void {
   const host = (request.headers.get('host') ?? new URL(request.url).host).replace(/:\d+$/, '')
   if (['localhost', '127.0.0.1', '[::1]'].includes(host.toLowerCase())) return
-  throw new Refusal('CROSS_SITE', 'a server without keys answers to localhost only', {
-    hint: 'use http://localhost, or start it with keys',
+  throw new Refusal('CROSS_SITE', 'a server without API keys accepts only requests to localhost', {
+    hint: 'use http://localhost, or start the server with API keys',
   })
 }

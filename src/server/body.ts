@@ -19,7 +19,7 @@ export async function readBody(request: Request, { maxBytes }: BodyLimits): Prom
   if (bytes.length === 0) return undefined
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/(?:json|merge-patch\+json)\s*(?:;|$)/i.test(type))
-    throw new Refusal('MEDIA_TYPE', `the body is ${type === '' ? 'of no type' : `"${type.slice(0, 60)}"`}`, {
+    throw new Refusal('MEDIA_TYPE', type === '' ? 'the content-type header is missing' : `content-type "${type.slice(0, 60)}" is not supported`, {
       hint: 'send content-type: application/json',
     })
   refuseMuch(bytes)
@@ -86,7 +86,7 @@ function refuseMuch(bytes: Uint8Array): void {
   }
   if (fields > MAX_FIELDS)
     throw new Refusal('BODY_INVALID', 'the body has too many fields', {
-      hint: `at most ${MAX_FIELDS} in all its objects`,
+      hint: `at most ${MAX_FIELDS} fields in all objects together`,
     })
   if (deepest > MAX_DEPTH || values > MAX_VALUES)
     throw new Refusal('BODY_INVALID', 'the body is nested too deeply or has too many values', {

@@ -88,10 +88,10 @@ export function concurrencyLimited(
 ): Refusal {
   const reached =
     owner === 'server'
-      ? `the server has no place left for more ${what} of this workspace`
+      ? `the server has no capacity left for more ${what} of this workspace`
       : `the ${owner} has ${limit} ${what} in flight, which is its limit`
   return new Refusal('CONCURRENCY_LIMITED', `limit of the ${owner}: ${reached}`, {
-    hint: `wait until one has ended, or try again in ${retryAfterSeconds} s`,
+    hint: `wait until one ends, or try again in ${retryAfterSeconds} s`,
     headers: { 'retry-after': String(retryAfterSeconds) },
   })
 }

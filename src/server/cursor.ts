@@ -21,7 +21,7 @@ export function fromCursor<Position>(
   } catch {
     // Answered below, like any other text that is no cursor.
   }
-  throw new Refusal('CURSOR_INVALID', 'the cursor cannot be read', { hint: 'pass page.next as it was answered' })
+  throw new Refusal('CURSOR_INVALID', 'the cursor is invalid', { hint: 'pass page.next unchanged' })
 }
 
 /** A cursor that somebody made up may carry text that no store takes. */

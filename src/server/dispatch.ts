@@ -184,7 +184,7 @@ async function admitted(
     request.method === 'GET' || request.method === 'HEAD'
       ? undefined
       : await readBody(request, { maxBytes: Math.min(parts.settings.maxBodyBytes, principal ? Infinity : MAX_UNKNOWN) })
-  if (body !== undefined && !operation.body) throw new Refusal('REQUEST_INVALID', 'this request takes no body')
+  if (body !== undefined && !operation.body) throw new Refusal('REQUEST_INVALID', 'this operation takes no request body')
   if (body === undefined && operation.body) refuseNoBody(operation.body)
   const read = operation.body && readInOurs(operation.body, body ?? {}, inOurs)
   // To read a large body takes as long as one may hold the loop: what is done with it has a turn of its own.
@@ -205,21 +205,21 @@ function readInOurs(schema: z.ZodType, body: unknown, inOurs: InOurs): unknown {
 
 function refuseScope({ scope, reach, id }: Operation, principal: Principal | null): void {
   if (!principal)
-    throw new Refusal('UNAUTHENTICATED', 'this needs a key', {
-      hint: 'send authorization: Bearer evt_…; make a key with: everytick keys create',
+    throw new Refusal('UNAUTHENTICATED', 'an API key is required', {
+      hint: 'send authorization: Bearer evt_…; create a key with: everytick keys create',
       headers: { 'www-authenticate': 'Bearer' },
     })
   if (scope !== 'none' && !mayDo(principal.scope, scope))
-    throw new Refusal('FORBIDDEN', `${id} needs a key with scope ${scope}; this one has ${principal.scope}`)
+    throw new Refusal('FORBIDDEN', `${id} requires a key with scope ${scope}; this key has scope ${principal.scope}`)
   if (reach === 'fleet' && principal.workspace !== null)
-    throw new Refusal('FORBIDDEN', `${id} concerns all workspaces, and this key is bound to one`)
+    throw new Refusal('FORBIDDEN', `${id} affects all workspaces, but this key is bound to one`)
 }
 
 /** An operation of which every field is optional needs no body. */
 function refuseNoBody(schema: z.ZodType): void {
   const missing = schema.safeParse({}).error?.issues.map(({ path }) => path.join('.')) ?? []
   if (missing.length === 0) return
-  const needed = missing.every((name) => name !== '') ? `; it needs ${missing.join(', ')}` : ''
+  const needed = missing.every((name) => name !== '') ? `; required: ${missing.join(', ')}` : ''
   throw new Refusal('REQUEST_INVALID', 'the request has no body', {
     hint: `send a JSON object with content-type: application/json${needed}`,
   })
@@ -230,7 +230,7 @@ function queryOf(request: Request): Record<string, string> {
   const query: Record<string, string> = Object.create(null)
   for (const [name, value] of new URL(request.url).searchParams) {
     if (Object.hasOwn(query, name))
-      throw new Refusal('REQUEST_INVALID', `?${name.slice(0, 60)} is given twice`, { hint: 'join values by commas' })
+      throw new Refusal('REQUEST_INVALID', `?${name.slice(0, 60)} is given twice`, { hint: 'separate values with commas' })
     query[name] = value
   }
   return query
@@ -238,7 +238,7 @@ function queryOf(request: Request): Record<string, string> {
 
 function refuseQuery(request: Request): undefined {
   const [name] = Object.keys(queryOf(request))
-  if (name !== undefined) throw new Refusal('REQUEST_INVALID', `?${name.slice(0, 60)} is not known`)
+  if (name !== undefined) throw new Refusal('REQUEST_INVALID', `?${name.slice(0, 60)} is unknown`)
   return undefined
 }
 
@@ -295,7 +295,7 @@ async function handled({ jobs }: Parts, { operation, handle }: Route, asked: Par
   refuseUnreleased(operation, made)
   const reply = withNotes(made, asked.notes)
   if (operation.action !== undefined && reply.change === undefined)
-    throw new Error(`${operation.id} did not say what it changed`)
+    throw new Error(`${operation.id} did not report what it changed`)
   return reply
 }
 

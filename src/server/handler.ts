@@ -41,6 +41,6 @@ export function handler(app: Everytick, options: ServerOptions = {}): Handler {
 
 /** By its headers: a Request of another realm is as good as ours. */
 const notARequest = (): EverytickError =>
-  new EverytickError('OPTION_INVALID', 'app.handler() takes a Request of the web, and got something else', {
+  new EverytickError('OPTION_INVALID', 'app.handler() expects a web Request and got something else', {
     hint: "in Express, Fastify and node:http, mount toNodeHandler(app.handler()) of 'everytick/server'",
   })

@@ -161,18 +161,18 @@ function leased(place: Place, document: Document, interrupted: Interrupted | nul
 
 const conflict = (): Refusal =>
   new Refusal('IDEMPOTENCY_CONFLICT', 'this Idempotency-Key was used for another request', {
-    hint: 'take a new key for every new request',
+    hint: 'use a new key for every new request',
   })
 
 const inFlight = (): Refusal =>
-  new Refusal('IDEMPOTENCY_IN_FLIGHT', 'a server still works on the first request with this Idempotency-Key', {
-    hint: 'send it again in a second',
+  new Refusal('IDEMPOTENCY_IN_FLIGHT', 'the first request with this Idempotency-Key is still in flight', {
+    hint: 'retry in a second',
     headers: { 'retry-after': '1' },
   })
 
 export const outcomeUnknown = (look: string): Refusal =>
   new Refusal(
     'IDEMPOTENCY_OUTCOME_UNKNOWN',
-    'the server of the first request with this Idempotency-Key ended before it answered, and it may have been done or not',
-    { hint: `${look}; to do it again, send it with a new key` },
+    'the server crashed during the first request with this Idempotency-Key; the request may or may not have taken effect',
+    { hint: `${look}; to repeat the request, send it with a new key` },
   )

@@ -30,8 +30,8 @@ export function refuseOtherTag(request: Request, etag: string | undefined): void
 
 /** For a request that makes a thing, which has no version yet. */
 export function refuseAnyTag(request: Request): void {
-  if (wantedTags(request) !== null) throw changed('there is no such thing yet')
+  if (wantedTags(request) !== null) throw changed('it does not exist yet')
 }
 
 const changed = (message: string): Refusal =>
-  new Refusal('PRECONDITION_FAILED', message, { hint: 'read it again, and repeat the request if it still fits' })
+  new Refusal('PRECONDITION_FAILED', message, { hint: 'read it again, and repeat the request if it still applies' })

@@ -177,7 +177,7 @@ export function createKeys(core: Core): Keys {
         from: 0,
         data,
       })
-      if (!made) throw new Error(`there is a key ${id} already`)
+      if (!made) throw new Error(`a key with id ${id} exists already`)
       return { key: keyOf(made), token }
     },
     async get(id) {

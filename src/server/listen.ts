@@ -33,7 +33,7 @@ export async function serve(app: Everytick, options: ListenOptions = {}): Promis
   readName(host, 'host')
   readInteger(port, 'port', [0, 65_535])
   if (readServerOptions(rest).access === 'open' && !LOOPBACK.has(host))
-    throw refused(`a server without keys does not listen on ${host}`, 'leave out access, or listen on 127.0.0.1')
+    throw refused(`a server without API keys cannot listen on ${host}`, 'leave out access, or listen on 127.0.0.1')
   const server = createServer(app, rest)
   const node = await new Promise<ReturnType<typeof serveNode>>((resolve, reject) => {
     const started = serveNode(

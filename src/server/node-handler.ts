@@ -86,7 +86,7 @@ function urlOf(basePath: string, incoming: NodeRequest): string {
   const scheme = 'encrypted' in incoming.socket && incoming.socket.encrypted ? 'https' : 'http'
   const address = `${scheme}://${incoming.headers.host ?? incoming.headers[':authority'] ?? 'localhost'}${path}`
   if (path.startsWith('/') && URL.canParse(address)) return address
-  throw new Refusal('REQUEST_INVALID', 'the host or the path of the request cannot be read')
+  throw new Refusal('REQUEST_INVALID', 'the host or the path of the request is invalid')
 }
 
 const isBelow = (path: string, base: string): boolean =>
@@ -104,8 +104,8 @@ function bodyOf(incoming: NodeRequest, headers: Headers): Body {
   headers.delete('content-encoding')
   if (typeof body === 'string' || body instanceof Uint8Array) return body
   if (body === undefined || body === null) {
-    throw new Refusal('BODY_INVALID', 'the body was read before it reached Everytick, and is not in request.body', {
-      hint: 'mount the handler before what reads bodies, or hand the body over as request.body',
+    throw new Refusal('BODY_INVALID', 'the body was consumed before it reached Everytick, and request.body is missing', {
+      hint: 'mount the handler before the body parser, or pass the parsed body as request.body',
     })
   }
   const isForm = /^application\/x-www-form-urlencoded/i.test(headers.get('content-type') ?? '')

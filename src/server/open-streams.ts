@@ -148,7 +148,7 @@ function endable(source: ReadableStream<Uint8Array>, onClose: () => void): Endab
         reader.cancel().catch(() => {})
         // A plain end would wait for a reader that does not read.
         if (isRead) controller.close()
-        else controller.error(new Error('the key or session of this stream has ended, or its reader has left'))
+        else controller.error(new Error('the key or session of this stream has expired, or its client has disconnected'))
       }),
   }
 }

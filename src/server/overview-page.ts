@@ -66,7 +66,7 @@ export async function overviewPage(ask: AskInterface, base: string): Promise<Res
     ),
     section('Next', nextRows(schedules.data, now)),
     section('Recent', recent.data.map(recentRow)),
-    `<p class="soft">Loaded again every ${REFRESH_SECONDS} seconds. <a href="${escaped(base)}/api/docs">Interface</a></p>`,
+    `<p class="soft">Reloads every ${REFRESH_SECONDS} seconds. <a href="${escaped(base)}/api/docs">Interface</a></p>`,
   ]
   const page = htmlPage('Everytick', body.join('\n'))
   page.headers.set('refresh', String(REFRESH_SECONDS))
@@ -95,9 +95,9 @@ function countsText({ sizes, last24h, fleet }: Overview): string {
 function problems({ fleet }: Overview, schedules: readonly Schedule[], alerts: readonly Alert[]): readonly string[] {
   return [
     ...alerts.map(({ severity, title, openedAt }) => row(escaped(severity), escaped(title), instant(openedAt))),
-    ...(fleet?.queuesWithoutWorkers ?? []).map((queue) => row('queue', `${escaped(queue)}: nobody works on it`, '')),
+    ...(fleet?.queuesWithoutWorkers ?? []).map((queue) => row('queue', `${escaped(queue)}: no live worker`, '')),
     ...schedules.flatMap(({ workspace, key, quarantined }) =>
-      quarantined ? row('set aside', `${nameOf(workspace, key)}: ${escaped(quarantined.message)}`, '') : [],
+      quarantined ? row('quarantined', `${nameOf(workspace, key)}: ${escaped(quarantined.message)}`, '') : [],
     ),
   ]
 }

@@ -14,7 +14,7 @@ export function readPathParams(
   const { id = '' } = given
   throw new Refusal(
     'REQUEST_INVALID',
-    `the path needs the id of ${NAMES[resource] ?? resource}, and ${shown(id)} is not an id`,
+    `the path requires the id of ${NAMES[resource] ?? resource}, but ${shown(id)} is not an id`,
     {
       hint: HINTS[resource]?.(encodeURIComponent(id.slice(0, 60))) ?? 'ids are UUIDs',
       errors: [{ pointer: '{}id', message: 'is not an id' }],
@@ -22,11 +22,11 @@ export function readPathParams(
   )
 }
 
-const byBeginning = (list: string) => (): string => `GET ${list}?id= finds it by the beginning of its id`
+const byBeginning = (list: string) => (): string => `GET ${list}?id= finds it by an id prefix`
 const byName =
   (list: string) =>
   (id: string): string =>
-    `GET ${list}?name=${id} finds it by its name, ${list}?id= by the beginning of its id`
+    `GET ${list}?name=${id} finds it by name, ${list}?id= by an id prefix`
 
 const NAMES: Readonly<Record<string, string>> = {
   schedules: 'a schedule',
@@ -39,7 +39,7 @@ const NAMES: Readonly<Record<string, string>> = {
 }
 
 const HINTS: Readonly<Record<string, (id: string) => string>> = {
-  schedules: (id) => `by its key: GET /schedules/by-key/{workspace}/${id}, whose answer has the id`,
+  schedules: (id) => `GET /schedules/by-key/{workspace}/${id} finds it by key and returns its id`,
   runs: byBeginning('/runs'),
   backfills: byBeginning('/backfills'),
   operations: byBeginning('/operations'),

@@ -70,7 +70,7 @@ const json = (value: unknown): Body => [JSON.stringify(value), 'application/json
 const ANSWERS: Readonly<Record<string, (sources: Sources) => Promise<Body>>> = {
   '/healthz': async () => json({ status: 'ok' }),
   async '/readyz'({ core, checkReady }) {
-    if (!core.isRunning()) throw new Refusal('UNAVAILABLE', 'the app has not started, or stops')
+    if (!core.isRunning()) throw new Refusal('UNAVAILABLE', 'the app has not started, or is stopping')
     await checkReady()
     return json({ status: 'ready' })
   },
@@ -84,7 +84,7 @@ async function answer(sources: Sources, request: IncomingMessage, response: Serv
     const path = (request.url ?? '/').split('?', 1)[0]!
     if (!Object.hasOwn(ANSWERS, path))
       throw new Refusal('NOT_FOUND', `there is nothing at ${path.slice(0, 200)}`, {
-        hint: `this process answers ${Object.keys(ANSWERS).join(', ')}; the REST interface is served by: everytick serve`,
+        hint: `this process answers ${Object.keys(ANSWERS).join(', ')}; for the REST API, run: everytick serve`,
       })
     if (request.method !== 'GET' && request.method !== 'HEAD')
       throw new Refusal('METHOD_NOT_ALLOWED', `${request.method} is not allowed here`, {

@@ -95,7 +95,7 @@ export function problemOf(error: unknown, requestId: string, seesInside = false)
   // The message may name the user, the host and the database, and the code what is wrong with them.
   const code = told.problem.status === 503 ? 'UNAVAILABLE' : 'INTERNAL'
   const [status, title] = PROBLEM_CODES[code]
-  const blank = new Error('the reason stands in the log of the server, under this request id')
+  const blank = new Error('see the server log for the cause, under this request id')
   return { ...told, problem: made({ code, status, title, error: blank, requestId }) }
 }
 
@@ -121,7 +121,7 @@ function fullProblem(error: unknown, requestId: string): Told {
   }
   // What went wrong inside is for our log: it may tell of rows and addresses.
   const [status, title] = PROBLEM_CODES.INTERNAL
-  const blank = new Error('the fault is ours; its request id stands in the log')
+  const blank = new Error('internal error; see the server log under this request id')
   return { problem: made({ code: 'INTERNAL', status, title, error: blank, requestId }), headers: {}, isOurs: true }
 }
 

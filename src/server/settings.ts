@@ -55,7 +55,7 @@ const KEYS =
 export function readServerOptions(options: ServerOptions): ServerSettings {
   checkKeys(options, KEYS, 'a server')
   const { authorize, rate = { burst: 400, perSecond: 200 }, heartbeat } = options
-  if (authorize !== undefined && typeof authorize !== 'function') throw refused('authorize is a function')
+  if (authorize !== undefined && typeof authorize !== 'function') throw refused('authorize must be a function')
   checkKeys(rate, ['burst', 'perSecond'], 'rate')
   return Object.freeze({
     basePath: readBasePath(options.basePath ?? ''),
@@ -83,14 +83,14 @@ function readAllowPrivate(given: unknown): boolean | readonly string[] {
 
 function readBasePath(path: unknown): string {
   if (typeof path === 'string' && /^(?:\/[\w.~-]+)*$/.test(path)) return path
-  throw refused(`basePath cannot be ${JSON.stringify(path)}`, 'write it like /everytick, without a slash at its end')
+  throw refused(`basePath cannot be ${JSON.stringify(path)}`, 'write it like /everytick, without a trailing slash')
 }
 
 function readHeartbeat(heartbeat: NonNullable<ServerOptions['heartbeat']>): ServerSettings['heartbeat'] {
   checkKeys(heartbeat, ['url', 'every'], 'heartbeat')
   const { url } = heartbeat
   if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw refused('heartbeat.url is an address that begins with http:// or https://')
+    throw refused('heartbeat.url must begin with http:// or https://')
   return { url, everyMs: readDuration(heartbeat.every ?? '1m', 'heartbeat.every', 1000) }
 }
 
@@ -106,7 +106,7 @@ export function readAuthResult(authResult: unknown): { scope: Scope; name: strin
   if (!SCOPES.includes(scope as Scope)) return null
   // Whoever is meant to be bound to something must not be let into everything because it cannot be read.
   if (workspace !== undefined && (typeof workspace !== 'string' || workspace === ''))
-    throw new Error('authorize answered a workspace that is no name; leave it out for all of them')
+    throw new Error('authorize returned an invalid workspace name; leave it out for all workspaces')
   return {
     scope: scope as Scope,
     name: typeof name === 'string' && name !== '' ? printable(name) : 'host',

@@ -8,8 +8,8 @@ const MAX_FORM = 1000
 /** Asks first: whatever looks into links on their way, such as a chat program, must not use them up. */
 export function askSetup(request: Request): Response {
   const invite = new URL(request.url).searchParams.get('invite') ?? ''
-  const form = `<form method="post"><input type="hidden" name="invite" value="${escaped(invite)}"><button>Make the first key</button></form>`
-  return htmlPage('Everytick: first key', `<h1>Everytick</h1><p>This link makes the first key, once.</p>${form}`)
+  const form = `<form method="post"><input type="hidden" name="invite" value="${escaped(invite)}"><button>Create the first key</button></form>`
+  return htmlPage('Everytick: first key', `<h1>Everytick</h1><p>This link creates the first API key. It works once.</p>${form}`)
 }
 
 export async function doSetup({ core, keys, sessions }: Parts, request: Request, api: string): Promise<Response> {
@@ -19,7 +19,7 @@ export async function doSetup({ core, keys, sessions }: Parts, request: Request,
   if (invite === '' || (await keys.any()) || !(await sessions.accept(invite)))
     return htmlPage(
       'Everytick',
-      '<h1>Everytick</h1><p>This link was used, or is too old. Start the server with --setup again.</p>',
+      '<h1>Everytick</h1><p>This link was used already or has expired. Start the server with --setup again.</p>',
       403,
     )
   const { key, token } = await keys.create({ name: 'first', scope: 'admin', workspace: null, by: 'setup', forMs: null })

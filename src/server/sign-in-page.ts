@@ -20,7 +20,7 @@ export function askKey({ settings }: Parts, page: string, problem = ''): Respons
 <input type="hidden" name="page" value="${escaped(page)}">
 <p><label>API key <input name="key" type="password" autocomplete="current-password" required autofocus></label> <button>Sign in</button></p>
 </form>
-<p class="soft">The browser stays signed in for 12 hours, or until the key ends. Make a key with: <code>everytick keys create</code></p>`,
+<p class="soft">The browser stays signed in for 12 hours, or until the key expires. Create a key with: <code>everytick keys create</code></p>`,
     401,
   )
   // With no-referrer, a browser hides the origin of the form, and the form is refused as one of another site.
@@ -38,7 +38,7 @@ interface Sent {
 
 export async function takeKey(parts: Parts, signIn: SignIn, { request, address }: Sent): Promise<Response> {
   if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.headers.get('content-type') ?? ''))
-    throw new Refusal('MEDIA_TYPE', 'signing in takes a form', { hint: 'programs use POST /session' })
+    throw new Refusal('MEDIA_TYPE', 'the sign-in page accepts only form data', { hint: 'programs use POST /session' })
   const form = new URLSearchParams(new TextDecoder().decode(await readBytes(request, MAX_FORM)))
   const page = PAGES.has(form.get('page') ?? '') ? form.get('page')! : '/'
   try {

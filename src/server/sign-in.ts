@@ -32,8 +32,8 @@ export function createSignIn({ keys, sessions, settings, keyGuesses }: Parts): S
       })
       if (key) return { key, cookie: cookieText(request, await sessions.begin(key), SESSION_SECONDS) }
       if (waitSeconds > 0) throw tooMany(waitSeconds)
-      throw new Refusal('UNAUTHENTICATED', 'the key is wrong, expired or revoked', {
-        hint: 'make another with: everytick keys create',
+      throw new Refusal('UNAUTHENTICATED', 'the API key is invalid, expired or revoked', {
+        hint: 'create another with: everytick keys create',
       })
     },
     expired: (request) => cookieText(request, '', 0),

@@ -20,9 +20,9 @@ function refusalOf(issues: readonly z.core.$ZodIssue[], schema: z.ZodType, prefi
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys')
   const known = unknown ? keysOf(schema, unknown.path.map(String)) : []
   // Once for all of them: each has a guess of its own, where there is one.
-  const hint = known.length > 0 ? `known are ${known.join(', ')}` : undefined
+  const hint = known.length > 0 ? `known fields: ${known.join(', ')}` : undefined
   const where = first?.pointer === '' || first === undefined ? '' : `${first.pointer}: `
-  return new Refusal('REQUEST_INVALID', `${where}${first?.message ?? 'it does not fit'}`, {
+  return new Refusal('REQUEST_INVALID', `${where}${first?.message ?? 'does not match its schema'}`, {
     errors,
     ...(hint === undefined ? {} : { hint }),
   })
@@ -98,7 +98,7 @@ function spotsOf(issue: z.core.$ZodIssue, schema: z.ZodType, prefix: string): Sp
     const hint = hintFor(key, known)
     return {
       pointer: pointer([...at, key.slice(0, 60)]),
-      message: 'is not known',
+      message: 'is unknown',
       ...(hint === undefined ? {} : { hint }),
     }
   })

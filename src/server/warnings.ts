@@ -45,7 +45,7 @@ export function warningsOf(
     found.push({
       code: 'NO_TIMEOUT',
       at: null,
-      text: 'its attempts have no timeout: one that hangs is never ended; set one, such as 1h',
+      text: 'attempts have no timeout, so an attempt that hangs never ends; set one, such as 1h',
     })
   return found
 }

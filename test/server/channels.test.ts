@@ -93,7 +93,7 @@ describe('a webhook', () => {
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/`
     const answer = await httpSend({ url, method: 'GET', allowPrivate: true, timeoutMs: 50 })
-    expect(answer).toEqual({ ok: false, error: 'there was no answer in time' })
+    expect(answer).toEqual({ ok: false, error: 'the request timed out' })
     silent.closeAllConnections()
     silent.close()
   })
@@ -138,7 +138,7 @@ describe('an address that is not public', () => {
     expect(await sendHeartbeat(inbox.url)).toBeNull()
     expect(inbox.heard).toMatchObject([{ method: 'GET', path: '/hook' }])
     inbox.answer = { status: 404 }
-    expect(await sendHeartbeat(inbox.url)).toMatchObject({ message: 'the heartbeat was answered 404' })
+    expect(await sendHeartbeat(inbox.url)).toMatchObject({ message: 'the heartbeat address responded with status 404' })
   })
 })
 

@@ -96,7 +96,7 @@ describe.each(STORES)('a hostile caller on %s', (store) => {
     expect((await stage.ask('POST', '/schedules', { body: lines })).status).toBe(201)
   })
 
-  it('is refused a parameter that objects have by birth, like any other that is not known', async () => {
+  it('is refused a parameter that objects have by birth, like any other that is unknown', async () => {
     for (const name of ['__proto__', 'constructor', 'toString'])
       expect((await stage.ask('GET', `/schedules?${name}=1`)).status, name).toBe(422)
   })

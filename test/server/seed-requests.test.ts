@@ -93,14 +93,14 @@ describe.each(STORES)('on %s', (store) => {
       .filter(({ code }: { code: string }) => code === 'ALIAS')
       .map(({ text }: { text: string }) => text)
     expect(texts).toEqual([
-      '"name" is called "key"',
-      '"cronExpression" is called "cron"',
-      '"jobType" is called "job"',
-      '"jobPayload" is called "payload"',
-      '"maxRetries" is called "retry.attempts"; it counts all attempts, the first included',
-      '"timeoutSeconds" is called "timeout"; a duration such as "3600s"',
-      '"overlapPolicy" is called "overlap"',
-      '"enabled" is called "paused"; "enabled": false is "paused": true',
+      '"name" is an alias of "key"',
+      '"cronExpression" is an alias of "cron"',
+      '"jobType" is an alias of "job"',
+      '"jobPayload" is an alias of "payload"',
+      '"maxRetries" is an alias of "retry.attempts"; it counts all attempts, including the first',
+      '"timeoutSeconds" is an alias of "timeout"; a duration such as "3600s"',
+      '"overlapPolicy" is an alias of "overlap"',
+      '"enabled" is an alias of "paused"; "enabled": false is "paused": true',
     ])
   })
 
@@ -129,7 +129,7 @@ describe.each(STORES)('on %s', (store) => {
     const listed = await ask('GET', '/schedules?enabled=true&jobType=plain&limit=200')
     expect(listed.status).toBe(200)
     expect(listed.body.data.map(({ key }: { key: string }) => key)).toContain(name)
-    expect(listed.body.warnings).toMatchObject([{ code: 'ALIAS', text: '"jobType" is called "job"' }])
+    expect(listed.body.warnings).toMatchObject([{ code: 'ALIAS', text: '"jobType" is an alias of "job"' }])
     expect((await ask('GET', '/schedules?enabled=true&jobType=typed&limit=200')).body.data).not.toContainEqual(
       expect.objectContaining({ key: name }),
     )
@@ -145,14 +145,14 @@ describe.each(STORES)('on %s', (store) => {
     const leased = await ask('POST', `/runs/${run.body.id}/cancel`)
     expect(leased.status).toBe(200)
     const done = await ask('GET', `/schedules/${made.id}/executions?status=completed,failed`)
-    expect(done.body.warnings).toMatchObject([{ code: 'ALIAS', text: 'status "completed" is called "succeeded"' }])
+    expect(done.body.warnings).toMatchObject([{ code: 'ALIAS', text: 'status "completed" is an alias of "succeeded"' }])
   })
 
   it.each([
     [
       { cronExpression: '0 2 * * *', cron: '0 3 * * *' },
       '/cronExpression',
-      'is another name of cron, and both are given',
+      'is an alias of cron, and both are given',
     ],
     [{ cron: '0 3 * * *', maxRetries: 3, retry: { attempts: 2 } }, '/maxRetries', 'both are given'],
     [{ cron: '0 3 * * *', timeoutSeconds: '1h' }, '/timeoutSeconds', 'expected number'],

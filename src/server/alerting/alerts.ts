@@ -65,7 +65,7 @@ export async function moveAlert(
     const after = await writeAlert(documents, moved, version)
     if (after) return { before, after }
   }
-  throw new Error(`alert ${id} is changed by others all the time`)
+  throw new Error(`alert ${id} could not be updated: too many concurrent changes`)
 }
 
 /**

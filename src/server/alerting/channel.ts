@@ -72,7 +72,7 @@ export function readConfig(given: Fields): ChannelConfig {
     case 'webhook': {
       const secret = readText(given.secret, 'secret', 200)
       if (!isWebhookSecret(secret))
-        throw refused('secret cannot be used', 'write whsec_ and 24 to 64 random bytes in base64')
+        throw refused('secret is invalid', 'write whsec_ and 24 to 64 random bytes in base64')
       return { kind, url: readUrl(given.url), secret }
     }
     case 'slack':
@@ -87,7 +87,7 @@ export function readConfig(given: Fields): ChannelConfig {
 function readEmail(given: Fields): EmailConfig {
   const user = given.user ?? null
   const password = given.password ?? null
-  if ((user === null) !== (password === null)) throw refused('user and password go together')
+  if ((user === null) !== (password === null)) throw refused('user and password must be given together')
   return {
     kind: 'email',
     host: readName(given.host, 'host'),
@@ -103,15 +103,15 @@ function readEmail(given: Fields): EmailConfig {
 function readMail(value: unknown, what: string): string {
   const address = readName(value, what)
   if (/^[^\s<>"(),:;@]+@[^\s<>"(),:;@]+$/.test(address)) return address
-  throw refused(`${what} is not the address of a mailbox`, 'write it like ops@example.com')
+  throw refused(`${what} is not an email address`, 'write it like ops@example.com')
 }
 
 /** Never quoted in a refusal: an address may be a secret. */
 function readUrl(value: unknown): string {
   const text = readText(value, 'url', 2000)
   const url = URL.canParse(text) ? new URL(text) : null
-  if (!url || !/^https?:$/.test(url.protocol)) throw refused('url is an address that begins with http:// or https://')
-  if (url.username !== '' || url.password !== '') throw refused('url has a user or a password in it', 'leave them out')
+  if (!url || !/^https?:$/.test(url.protocol)) throw refused('url must begin with http:// or https://')
+  if (url.username !== '' || url.password !== '') throw refused('url contains a user name or a password', 'leave them out')
   return url.href
 }
 
@@ -121,7 +121,7 @@ export function changedConfig(config: ChannelConfig, change: Fields): ChannelCon
   const merged: Record<string, unknown> = { ...config, ...change }
   const moves = config.kind === 'email' && (change.host ?? config.host) !== config.host
   if (moves && config.password !== null && change.password === undefined)
-    throw refused('host changes, and the password is for the one before', 'send user and password with it')
+    throw refused('host changes, but the stored password belongs to the old host', 'send user and password too')
   return readConfig(merged)
 }
 

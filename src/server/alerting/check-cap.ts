@@ -20,7 +20,7 @@ export async function checkCap(
   const most = capOf(owner)[quota]
   if ((await COUNT[quota](documents, owner)) < most) return
   const whose = owner === '' ? 'the fleet' : `workspace "${owner}"`
-  throw new Refusal('QUOTA_REACHED', `${whose} has ${most} ${quota}, which is as many as it may have`, {
-    hint: 'remove one that is not needed',
+  throw new Refusal('QUOTA_REACHED', `${whose} has ${most} ${quota}, which is the limit`, {
+    hint: 'remove one that you no longer need',
   })
 }

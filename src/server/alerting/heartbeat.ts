@@ -5,6 +5,6 @@ import { httpSend } from './http-send.ts'
 export async function sendHeartbeat(url: string): Promise<Error | null> {
   // Whoever starts the server chooses this address, and may well keep the other end in the same house.
   const answer = await httpSend({ url, method: 'GET', allowPrivate: true })
-  if (!answer.ok) return new Error(`the heartbeat was not heard: ${answer.error}`)
-  return answer.status < 300 ? null : new Error(`the heartbeat was answered ${answer.status}`)
+  if (!answer.ok) return new Error(`the heartbeat request failed: ${answer.error}`)
+  return answer.status < 300 ? null : new Error(`the heartbeat address responded with status ${answer.status}`)
 }

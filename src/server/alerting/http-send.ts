@@ -39,7 +39,7 @@ export async function httpSend({ allowPrivate, timeoutMs = TIMEOUT_MS, ...sendin
       await dispatcher.destroy()
     }
   } catch (error) {
-    if (signal.aborted) return { ok: false, error: 'there was no answer in time' }
+    if (signal.aborted) return { ok: false, error: 'the request timed out' }
     return { ok: false, error: reasonOf(error) }
   }
 }

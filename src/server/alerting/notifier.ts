@@ -95,7 +95,7 @@ export function createNotifier({
       const messages = taken.map(({ notification }) => notification.message)
       const delivery: Delivery = channel?.enabled
         ? await senderOf(channel, voice)({ id: digestOf.digest ?? messages[0]!.id, messages })
-        : { ok: false, error: 'the channel is gone or switched off', gone: true }
+        : { ok: false, error: 'the channel was removed or is disabled', gone: true }
       const endedAt = await store.now()
       for (const each of taken) await settle(each, delivery, endedAt)
       // What hangs or refuses now would do so for the next one too.

@@ -1,4 +1,4 @@
-/** Alert rules over HTTP: the defaults that nobody stored, and those that people wrote; what the settings of a kind are is said in `observe/alert-rule.ts`. */
+/** Alert rules over HTTP: built-in defaults and stored rules. `observe/alert-rule.ts` defines the settings of each kind. */
 import { z } from 'zod'
 import { SEVERITIES } from '../../observe/alert-rule.ts'
 import { operation } from '../operation.ts'
@@ -17,11 +17,11 @@ const RuleFields = component(
     name: Name.optional(),
     enabled: z.boolean().optional(),
     severity: z.enum(SEVERITIES).optional(),
-    /** The only workspace it looks at; absent: all of them. */
+    /** The only workspace the rule checks; absent: all workspaces. */
     workspace: Name.optional(),
-    /** Who is told; null or absent: every channel. */
+    /** The channels to notify; null or absent: every channel. */
     channels: z.array(Id).max(50).nullish(),
-    /** How long its reason must be gone before an alert is resolved. */
+    /** How long the condition must be clear before an alert resolves. */
     resolveAfter: DurationText.optional(),
     settings: Settings.optional(),
   }),
@@ -39,7 +39,7 @@ export const RuleBody = component(
     channels: z.array(z.string()).nullable(),
     resolveAfter: DurationText,
     settings: Settings,
-    /** Whether it is a default that nobody has changed. */
+    /** Whether this is an unchanged default. */
     isDefault: z.boolean(),
   }),
 )
@@ -52,7 +52,7 @@ export const listAlertRules = operation({
   id: 'listAlertRules',
   method: 'get',
   path: '/alert-rules',
-  summary: 'All rules: the defaults, changed or not, and those that were added.',
+  summary: 'List alert rules: all defaults, changed or not, and added rules.',
   scope: 'read',
   answers: { 200: { description: 'The rules.', schema: z.object({ data: z.array(RuleBody) }) } },
 })
@@ -62,7 +62,7 @@ export const createAlertRule = operation({
   id: 'createAlertRule',
   method: 'post',
   path: '/alert-rules',
-  summary: 'Add a rule.',
+  summary: 'Add an alert rule.',
   action: 'alert_rule.create',
   recovery: 'repeat',
   body: RuleFields,
@@ -75,7 +75,7 @@ export const getAlertRule = operation({
   id: 'getAlertRule',
   method: 'get',
   path: '/alert-rules/{id}',
-  summary: 'Get a rule.',
+  summary: 'Get an alert rule.',
   scope: 'read',
   params,
   answers: { 200: Tagged },
@@ -87,7 +87,7 @@ export const putAlertRule = operation({
   id: 'putAlertRule',
   method: 'put',
   path: '/alert-rules/{id}',
-  summary: 'Replace a rule, or change a default; what is left out is as by default.',
+  summary: 'Replace a rule, or change a default. Fields that are left out get their default values.',
   action: 'alert_rule.put',
   params,
   body: RuleFields,
@@ -100,9 +100,9 @@ export const deleteAlertRule = operation({
   id: 'deleteAlertRule',
   method: 'delete',
   path: '/alert-rules/{id}',
-  summary: 'Remove a rule and resolve its alerts; a default is again as it was.',
+  summary: 'Remove a rule and resolve its alerts. Removing a changed default restores the original.',
   action: 'alert_rule.delete',
   params,
-  answers: { 204: { description: 'It is gone, or as by default.' } },
+  answers: { 204: { description: 'The rule is removed, or back to its default.' } },
   refusals: ['NOT_FOUND'],
 })

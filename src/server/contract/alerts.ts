@@ -1,4 +1,4 @@
-/** Alerts over HTTP: what is wrong, and what people may do about it. */
+/** Alerts over HTTP: list, acknowledge, mute and resolve them. */
 import { z } from 'zod'
 import { ALERT_STATES } from '../../observe/alert.ts'
 import { RULE_KIND_NAMES, type RuleKind, SEVERITIES } from '../../observe/alert-rule.ts'
@@ -29,7 +29,7 @@ export const AlertBody = component(
     rule: z.string(),
     kind: Kind,
     severity: z.enum(SEVERITIES),
-    /** Null for what concerns the whole fleet. */
+    /** Null for alerts about the whole fleet. */
     workspace: z.string().nullable(),
     subject: z.string(),
     title: z.string(),
@@ -37,7 +37,7 @@ export const AlertBody = component(
     state: z.enum(ALERT_STATES),
     openedAt: Instant,
     seenAt: Instant,
-    /** Since when its reason is gone; null while it is there. */
+    /** Since when the condition no longer holds; null while it holds. */
     clearedAt: Instant.nullable(),
     acknowledged: Act,
     resolved: Act,
@@ -55,7 +55,7 @@ export const listAlerts = operation({
   summary: 'List alerts, newest first.',
   scope: 'read',
   query: z.strictObject({
-    /** The beginning of an id, or all of it. */
+    /** An id, or the beginning of one. */
     id: IdBeginning.optional(),
     state: z.enum(ALERT_STATES).optional(),
     workspace: StoredName.optional(),
@@ -80,7 +80,7 @@ export const acknowledgeAlert = operation({
   id: 'acknowledgeAlert',
   method: 'post',
   path: '/alerts/{id}/acknowledge',
-  summary: 'Say that somebody looks after an alert; it stays until its reason is gone.',
+  summary: 'Acknowledge an alert. It stays open until its condition clears.',
   action: 'alert.acknowledge',
   recovery: 'repeat',
   refusals: ['NOT_FOUND', 'NOT_ACCEPTABLE_STATE'],
@@ -91,7 +91,7 @@ export const muteAlert = operation({
   id: 'muteAlert',
   method: 'post',
   path: '/alerts/{id}/mute',
-  summary: 'Tell nobody of an alert for a while; if it is still there then, that is told.',
+  summary: 'Mute the notifications of an alert for a while. If it is still open afterwards, channels are notified again.',
   action: 'alert.mute',
   recovery: 'repeat',
   body: z.strictObject({ until: InstantText.optional(), for: DurationText.optional() }),
@@ -103,7 +103,7 @@ export const unmuteAlert = operation({
   id: 'unmuteAlert',
   method: 'post',
   path: '/alerts/{id}/unmute',
-  summary: 'End the mute of an alert.',
+  summary: 'Unmute an alert.',
   action: 'alert.unmute',
   recovery: 'repeat',
   refusals: ['NOT_FOUND', 'NOT_ACCEPTABLE_STATE'],
@@ -114,7 +114,7 @@ export const resolveAlert = operation({
   id: 'resolveAlert',
   method: 'post',
   path: '/alerts/{id}/resolve',
-  summary: 'Close an alert by hand; where its reason is still there, a new one follows.',
+  summary: 'Resolve an alert manually. If its condition still holds, a new alert opens.',
   action: 'alert.resolve',
   recovery: 'repeat',
   refusals: ['NOT_FOUND'],

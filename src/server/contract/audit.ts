@@ -1,4 +1,4 @@
-/** The audit log over HTTP: who changed what, and whether the chain of its hashes still holds. */
+/** The audit log over HTTP: who changed what, and whether its hash chain is intact. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { AnyJson, component, Instant, PAGE, pageOf, queryInclude, StoredName } from './vocabulary.ts'
@@ -26,7 +26,7 @@ export const listAudit = operation({
   id: 'listAudit',
   method: 'get',
   path: '/audit',
-  summary: 'The audit log, newest first: every change over HTTP, with who, what, before, after and from where.',
+  summary: 'List the audit log, newest first: every change over HTTP, with actor, action, before, after and origin.',
   resource,
   scope: 'admin',
   reach: 'workspace',
@@ -38,15 +38,15 @@ export const listAudit = operation({
 const Head = component(
   'AuditHead',
   z.object({
-    /** The number of the newest entry; 0 while there is none. */
+    /** The number of the newest entry; 0 if the log is empty. */
     entries: z.int(),
     at: Instant.nullable(),
-    /** Of the newest entry, and so of the whole chain; 64 zeros while there is none. */
+    /** The hash of the newest entry, which covers the whole chain; 64 zeros if the log is empty. */
     hash: z.string(),
   }),
 )
 
-/** All of a hash, or its beginning. */
+/** A hash, or its beginning. */
 const Expected = z
   .string()
   .regex(/^[0-9a-fA-F]{12,64}$/, 'is not a hash: 64 hexadecimal digits, or the first 12 or more')
@@ -55,7 +55,7 @@ export const getAuditHead = operation({
   id: 'getAuditHead',
   method: 'get',
   path: '/audit/head',
-  summary: 'The newest hash of the audit log, to be kept elsewhere: with it a log whose end was cut off shows.',
+  summary: 'Get the newest hash of the audit log. Store it elsewhere to detect a log whose end was cut off.',
   resource,
   scope: 'read',
   reach: 'fleet',
@@ -67,20 +67,20 @@ export const verifyAudit = operation({
   method: 'get',
   path: '/audit/verify',
   summary:
-    'Walk the chain of hashes and say where it breaks, if it does, and whether it still holds a hash that was kept.',
+    'Verify the hash chain of the audit log: where it breaks, if it does, and whether it contains an expected hash.',
   resource,
   scope: 'admin',
   reach: 'fleet',
   query: z.strictObject({ expect: Expected.optional() }),
   answers: {
     200: {
-      description: 'How many entries, the first that does not fit, the newest hash, and where the expected one is.',
+      description: 'The number of entries, the first entry that does not match, the newest hash, and the entry with the expected hash.',
       schema: z.object({
         entries: z.int(),
         brokenAt: z.int().nullable(),
-        /** Of the newest entry that was reached. */
+        /** The hash of the last entry that was checked. */
         hash: z.string(),
-        /** The number of the entry with the expected hash; null when none has it, or none was expected. */
+        /** The number of the entry with the expected hash; null if no entry has it, or `expect` is absent. */
         expectedAt: z.int().nullable(),
       }),
     },

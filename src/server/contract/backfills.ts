@@ -1,4 +1,4 @@
-/** A single backfill over HTTP: how far it is, and ending it early. */
+/** Backfills over HTTP: list, progress, cancel. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { ById, component, Id, IdBeginning, Instant, PAGE, pageOf, StoredName } from './vocabulary.ts'
@@ -19,7 +19,7 @@ export const BackfillBody = component(
 )
 
 const byId = { resource: 'backfills', reach: 'workspace', params: ById, refusals: ['NOT_FOUND'] } as const
-const One = { description: 'How far it is.', schema: BackfillBody }
+const One = { description: 'The progress of the backfill.', schema: BackfillBody }
 
 export const listAllBackfills = operation({
   id: 'listAllBackfills',
@@ -30,7 +30,7 @@ export const listAllBackfills = operation({
   scope: 'read',
   reach: 'workspace',
   query: z.strictObject({
-    /** The beginning of an id, or all of it. */
+    /** An id, or the beginning of one. */
     id: IdBeginning.optional(),
     workspace: StoredName.optional(),
     ...PAGE,
@@ -44,7 +44,7 @@ export const getBackfill = operation({
   id: 'getBackfill',
   method: 'get',
   path: '/backfills/{id}',
-  summary: 'How far a backfill is.',
+  summary: 'Get a backfill with its progress.',
   scope: 'read',
   answers: { 200: One },
 })
@@ -54,7 +54,7 @@ export const cancelBackfill = operation({
   id: 'cancelBackfill',
   method: 'post',
   path: '/backfills/{id}/cancel',
-  summary: 'Make no more runs of a backfill, and cancel those that have not ended.',
+  summary: 'Cancel a backfill: it creates no more runs, and its unfinished runs are cancelled.',
   scope: 'operate',
   action: 'backfill.cancel',
   recovery: 'repeat',

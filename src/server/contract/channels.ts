@@ -1,4 +1,4 @@
-/** Channels over HTTP: where notifications go; their secrets go in and never come out. */
+/** Channels over HTTP: where notifications go. Responses never contain their secrets. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { ById, component, Id, IdBeginning, Instant, Name, PAGE, pageOf, StoredName } from './vocabulary.ts'
@@ -40,10 +40,10 @@ export const ChannelBody = component(
   z.object({
     id: Id,
     name: z.string(),
-    /** Whose alerts it hears; null: everybody's. */
+    /** The workspace whose alerts the channel receives; null: all workspaces. */
     workspace: z.string().nullable(),
     enabled: z.boolean(),
-    /** Of a secret only whether it is set. */
+    /** For a secret, only whether it is set. */
     config: z.looseObject({ kind: z.string() }),
     createdAt: Instant,
     updatedAt: Instant,
@@ -60,7 +60,7 @@ export const listChannels = operation({
   path: '/channels',
   summary: 'List channels, newest first, without their secrets.',
   query: z.strictObject({
-    /** The beginning of an id, or all of it. */
+    /** An id, or the beginning of one. */
     id: IdBeginning.optional(),
     name: StoredName.optional(),
     workspace: StoredName.optional(),
@@ -75,7 +75,7 @@ export const createChannel = operation({
   id: 'createChannel',
   method: 'post',
   path: '/channels',
-  summary: 'Add a channel. Its secrets are not answered again.',
+  summary: 'Add a channel. Responses never contain its secrets.',
   action: 'channel.create',
   recovery: 'repeat',
   body: z.strictObject({ name: Name, workspace: Name.optional(), enabled: z.boolean().optional(), config: Config }),
@@ -98,7 +98,7 @@ export const patchChannel = operation({
   id: 'patchChannel',
   method: 'patch',
   path: '/channels/{id}',
-  summary: 'Change a channel; secrets that are left out stay.',
+  summary: 'Change a channel. Secrets that are left out stay unchanged.',
   action: 'channel.edit',
   body: z.strictObject({ name: Name.optional(), enabled: z.boolean().optional(), config: ConfigChanges.optional() }),
   answers: { 200: Tagged },
@@ -110,9 +110,9 @@ export const deleteChannel = operation({
   id: 'deleteChannel',
   method: 'delete',
   path: '/channels/{id}',
-  summary: 'Remove a channel; refused while a rule names it, since nobody would be told then.',
+  summary: 'Remove a channel. Fails while an alert rule uses it, because the alerts of that rule would reach no channel.',
   action: 'channel.delete',
-  answers: { 204: { description: 'It is gone.' } },
+  answers: { 204: { description: 'Removed.' } },
   refusals: ['NOT_FOUND', 'NOT_ACCEPTABLE_STATE'],
 })
 
@@ -121,12 +121,12 @@ export const testChannel = operation({
   id: 'testChannel',
   method: 'post',
   path: '/channels/{id}/test',
-  summary: 'Send a test message now, and tell what became of it.',
+  summary: 'Send a test message now and return the result.',
   action: 'channel.test',
-  recovery: { look: 'look whether the message arrived' },
+  recovery: { look: 'check whether the message arrived' },
   answers: {
     200: {
-      description: 'Whether the receiver took it, and if not, why.',
+      description: 'Whether the receiver accepted the message, and the error if not.',
       schema: z.object({ delivered: z.boolean(), error: z.string().nullable() }),
     },
   },

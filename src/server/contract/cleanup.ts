@@ -15,7 +15,7 @@ export const runCleanup = operation({
   id: 'runCleanup',
   method: 'post',
   path: '/cleanup',
-  summary: 'Remove some of what is older than its retention, or count it; ask again while there is more.',
+  summary: 'Delete a batch of data past its retention, or count it with dryRun. Repeat while more is true.',
   resource: 'health',
   scope: 'admin',
   reach: 'fleet',
@@ -23,7 +23,7 @@ export const runCleanup = operation({
   recovery: 'repeat',
   body: z.strictObject({
     dryRun: z.boolean().optional(),
-    /** In place of what the server has; what is not named stays. */
+    /** Overrides the server's retention; periods that are left out stay as configured. */
     retention: z
       .strictObject({
         history: DurationText.optional(),
@@ -37,7 +37,7 @@ export const runCleanup = operation({
   }),
   answers: {
     200: {
-      description: 'What was removed, or would be.',
+      description: 'What was deleted, or would be with dryRun.',
       schema: component(
         'Cleanup',
         z.object({
@@ -46,7 +46,7 @@ export const runCleanup = operation({
           /** By kind, such as runs, journal or logs. */
           counts: z.record(z.string(), z.int()),
           more: z.boolean(),
-          /** How long each is kept, as it was applied. */
+          /** The retention periods that were applied. */
           retention: Kept,
         }),
       ),

@@ -1,4 +1,4 @@
-/** What is well and what is wrong with the fleet and its database, over HTTP. */
+/** The health check of the fleet and its database over HTTP. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { component, Instant } from './vocabulary.ts'
@@ -7,13 +7,13 @@ export const readDoctor = operation({
   id: 'readDoctor',
   method: 'get',
   path: '/doctor',
-  summary: 'Look at schema, clocks, planner, queues and database, and say what is wrong and what mends it.',
+  summary: 'Check schema, clocks, planner, queues and database, and return the problems with their fixes.',
   resource: 'health',
   scope: 'admin',
   reach: 'fleet',
   answers: {
     200: {
-      description: 'Findings in a fixed order of checks; healthy when none of them is wrong.',
+      description: 'Findings, in a fixed order of checks; healthy if no finding has level wrong.',
       schema: component(
         'Diagnosis',
         z.object({

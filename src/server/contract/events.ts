@@ -1,4 +1,4 @@
-/** What happens, as it happens, as server-sent events. */
+/** The live event stream, as server-sent events. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { Id } from './vocabulary.ts'
@@ -8,7 +8,7 @@ export const followEvents = operation({
   method: 'get',
   path: '/events',
   summary:
-    'Follow what happens, as server-sent events. Last-Event-ID goes on where another connection ended, on any node; an event may then come twice, and never not at all. event: resync says that too much was missed.',
+    'Stream events as server-sent events. Last-Event-ID resumes on any node where another connection ended; events are delivered at least once. event: resync means that too many were missed to replay.',
   resource: 'events',
   scope: 'read',
   reach: 'workspace',
@@ -20,7 +20,7 @@ export const followEvents = operation({
       .regex(/^[a-z_*.]+(?:,[a-z_*.]+){0,19}$/, 'is not a list of at most 20 types such as run.*,schedule.paused')
       .optional(),
     schedule: Id.optional(),
-    /** Instead of the header, for clients that cannot send one. */
+    /** For clients that cannot send the Last-Event-ID header. */
     lastEventId: z.string().min(1).max(200).optional(),
   }),
   answers: { 200: { description: 'Events, and a comment every 15 seconds.', mediaType: 'text/event-stream' } },

@@ -1,4 +1,4 @@
-/** What a timing means before it is saved: words, fields, coming occurrences, what to mind. */
+/** Explains a timing before it is saved: a description, its fields, the next occurrences, warnings. */
 import { z } from 'zod'
 import { withAliases } from '../aliases.ts'
 import { operation } from '../operation.ts'
@@ -14,14 +14,14 @@ export const explainTiming = operation({
   id: 'explainTiming',
   method: 'post',
   path: '/explain',
-  summary: 'Say what a timing means, when it fires next, and what to mind; nothing is saved.',
+  summary: 'Explain a timing: what it means, when it fires next, and warnings. Nothing is saved.',
   resource: 'explain',
   scope: 'read',
   reach: 'workspace',
   body: withAliases(Spec.extend({ n: z.int().min(1).max(100).optional(), from: InstantText.optional() })),
   answers: {
     200: {
-      description: 'Words, fields, occurrences, warnings.',
+      description: 'Description, fields, next occurrences, warnings.',
       schema: z.object({
         when: z.string(),
         fields: z.record(z.string(), z.object({ text: z.string(), values: z.array(z.number()) })),

@@ -1,4 +1,4 @@
-/** Queues, workers, jobs and locks over HTTP: what a fleet works with. */
+/** Queues, workers, jobs and locks over HTTP. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { AnyJson, component, DurationText, Instant, plainText, StoredName } from './vocabulary.ts'
@@ -27,7 +27,7 @@ export const listQueues = operation({
   id: 'listQueues',
   method: 'get',
   path: '/queues',
-  summary: 'Queues with limits, with runs or at rest, by name.',
+  summary: 'List queues by name: paused queues, and queues that have limits or runs.',
   answers: { 200: { description: 'Queues.', schema: z.object({ data: z.array(QueueBody) }) } },
 })
 
@@ -36,7 +36,7 @@ export const pauseQueue = operation({
   id: 'pauseQueue',
   method: 'post',
   path: '/queues/{name}/pause',
-  summary: 'Let nothing of a queue start, in any process; what runs goes on.',
+  summary: 'Pause a queue on all workers. Active runs continue.',
   scope: 'operate',
   action: 'queue.pause',
   recovery: 'repeat',
@@ -50,7 +50,7 @@ export const resumeQueue = operation({
   id: 'resumeQueue',
   method: 'post',
   path: '/queues/{name}/resume',
-  summary: 'Let runs of a queue start again.',
+  summary: 'Resume a queue.',
   scope: 'operate',
   action: 'queue.resume',
   recovery: 'repeat',
@@ -63,7 +63,7 @@ export const limitQueue = operation({
   id: 'limitQueue',
   method: 'put',
   path: '/queues/{name}/limits',
-  summary: 'Set the limits of a queue for all processes; those not named are lifted.',
+  summary: 'Set the limits of a queue for all processes. Limits that are left out are removed.',
   scope: 'operate',
   action: 'queue.limit',
   params: ByName,
@@ -98,7 +98,7 @@ export const listWorkers = operation({
   id: 'listWorkers',
   method: 'get',
   path: '/workers',
-  summary: 'Processes that were seen in the last hour.',
+  summary: 'List the processes that reported within the last hour.',
   answers: { 200: { description: 'Workers.', schema: z.object({ data: z.array(WorkerBody) }) } },
 })
 
@@ -107,13 +107,13 @@ export const drainWorker = operation({
   id: 'drainWorker',
   method: 'post',
   path: '/workers/{id}/drain',
-  summary: 'Let a process claim nothing more; what it works on goes on.',
+  summary: 'Drain a worker: it claims no more runs, and finishes its active ones.',
   scope: 'operate',
   action: 'worker.drain',
   recovery: 'repeat',
   params: z.object({ id: plainText(1, 400) }),
   answers: {
-    202: { description: 'It was asked to.', schema: z.object({ id: z.string(), draining: z.literal(true) }) },
+    202: { description: 'The worker will drain.', schema: z.object({ id: z.string(), draining: z.literal(true) }) },
   },
   refusals: ['NOT_FOUND'],
 })
@@ -123,7 +123,7 @@ export const listJobs = operation({
   method: 'get',
   path: '/jobs',
   summary:
-    'Jobs of all processes that have started, with the JSON Schema of their payloads where their library can say it.',
+    'List the jobs of all processes, with the JSON Schema of their payloads where the schema library can export one.',
   resource: 'jobs',
   scope: 'read',
   reach: 'workspace',
@@ -140,7 +140,7 @@ export const listJobs = operation({
             timeout: z.string(),
             takesPayload: z.boolean(),
             schema: AnyJson,
-            /** Parts of payloads that nobody is shown. */
+            /** Parts of payloads that no response shows. */
             redact: z.array(z.string()),
           }),
         ),
@@ -153,7 +153,7 @@ const LockBody = component(
   'Lock',
   z.object({
     name: z.string(),
-    /** Taken by app.locks.run(), or a lease of the engine. */
+    /** `user`: taken by app.locks.run(). `engine`: a lease of a background task. */
     kind: z.enum(['user', 'engine']),
     holder: z.string(),
     fence: z.int(),
@@ -166,7 +166,7 @@ export const listLocks = operation({
   id: 'listLocks',
   method: 'get',
   path: '/locks',
-  summary: 'Who holds which duty or lock, and until when.',
+  summary: 'List locks and the leases of background tasks, with their holders and expiry times.',
   resource: 'locks',
   answers: {
     200: {
@@ -182,19 +182,19 @@ export const releaseLock = operation({
   id: 'releaseLock',
   method: 'post',
   path: '/locks/{name}/release',
-  summary: 'Take a lock away from its holder, which may work on until its next renewal.',
+  summary: 'Release a lock by force. Its holder may continue until it next tries to renew the lock.',
   resource: 'locks',
   scope: 'admin',
   reach: 'fleet',
   action: 'lock.release',
-  recovery: { look: 'look who holds it now: GET /locks' },
+  recovery: { look: 'see who holds the lock now: GET /locks' },
   params: z.strictObject({ name: StoredName }),
   body: z.strictObject({
-    /** user unless given. */
+    /** `user` by default. */
     kind: z.enum(['user', 'engine']).optional(),
-    /** Only the hold with this fence: refused when the lock has changed hands since. */
+    /** Release only if the lock still has this fence, so that a newer holder keeps it. */
     fence: z.int().min(1).optional(),
   }),
-  answers: { 200: { description: 'The lock as it was held.', schema: LockBody } },
+  answers: { 200: { description: 'The lock before its release.', schema: LockBody } },
   refusals: ['LOCK_NOT_FOUND', 'LOCK_HELD'],
 })

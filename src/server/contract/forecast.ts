@@ -1,18 +1,18 @@
-/** What is to come, over HTTP: fires by bucket, spikes, and what the next clock changes do. */
+/** The forecast over HTTP: fires per bucket, spikes, and the effects of the next clock changes. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { component, DurationText, Instant, InstantText, StoredName } from './vocabulary.ts'
 
 const forecast = { method: 'get', resource: 'forecast', scope: 'read', reach: 'workspace' } as const
 const Sample = z.object({ workspace: z.string(), key: z.string() })
-/** How old an answer is, and for when it speaks. */
+/** When the forecast was computed, and the period it covers. */
 const MADE = { asOf: Instant, from: Instant, to: Instant }
 
 export const readForecast = operation({
   ...forecast,
   id: 'readForecast',
   path: '/forecast',
-  summary: 'Fires to come by bucket, with the work they bring; the next 24 hours by 5 minutes unless asked otherwise.',
+  summary: 'Forecast fires and their work per bucket. By default the next 24 hours in buckets of 5 minutes.',
   query: z.strictObject({
     workspace: StoredName.optional(),
     from: InstantText.optional(),
@@ -21,13 +21,13 @@ export const readForecast = operation({
   }),
   answers: {
     200: {
-      description: 'Buckets in order. A minute old at most, as a rule; asOf says when it was computed.',
+      description: 'Buckets in order. Usually at most a minute old; asOf is the time it was computed.',
       schema: component(
         'Forecast',
         z.object({
           ...MADE,
           bucket: z.string(),
-          /** How many runs the fleet works on at once; null in the forecast of one workspace. */
+          /** How many runs the fleet can execute at once; null in the forecast of one workspace. */
           slots: z.int().nullable(),
           data: z.array(
             z.object({
@@ -50,7 +50,7 @@ export const readSpikes = operation({
   ...forecast,
   id: 'readSpikes',
   path: '/forecast/spikes',
-  summary: 'Seconds of the next 24 hours in which far more fires than usual come together, with a proposed jitter.',
+  summary: 'Find seconds of the next 24 hours with far more fires than usual, with a proposed jitter.',
   query: z.strictObject({ workspace: StoredName.optional() }),
   answers: {
     200: {
@@ -63,7 +63,7 @@ export const readSpikes = operation({
             z.object({
               at: Instant,
               fires: z.int(),
-              /** How long the fleet works on them; null when nobody works, and for one workspace. */
+              /** How long the fleet needs to execute them; null without workers, and for one workspace. */
               drainSeconds: z.int().nullable(),
               proposal: z.object({ jitter: z.string(), maxFiresAfter: z.int() }).nullable(),
               top: z.array(z.object({ job: z.string(), fires: z.int(), sample: Sample })),
@@ -80,7 +80,7 @@ export const readClockChanges = operation({
   ...forecast,
   id: 'readClockChanges',
   path: '/forecast/clock-changes',
-  summary: 'Clock changes of the next year, and which schedules they skip, shift, repeat or move in UTC.',
+  summary: 'List the clock changes of the next year, and which schedules they skip, shift, repeat or move in UTC.',
   query: z.strictObject({ workspace: StoredName.optional() }),
   answers: {
     200: {

@@ -1,4 +1,4 @@
-/** Whether the server lives and can work, for those who start and stop it. */
+/** Liveness and readiness probes. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 
@@ -8,15 +8,15 @@ export const healthz = operation({
   ...open,
   id: 'healthz',
   path: '/healthz',
-  summary: 'Whether the process lives; asks nothing of the database.',
-  answers: { 200: { description: 'It does.', schema: z.object({ status: z.literal('ok') }) } },
+  summary: 'Liveness probe: the process runs. Does not query the database.',
+  answers: { 200: { description: 'The process runs.', schema: z.object({ status: z.literal('ok') }) } },
 })
 
 export const readyz = operation({
   ...open,
   id: 'readyz',
   path: '/readyz',
-  summary: 'Whether the database answers, so that requests can be sent here.',
-  answers: { 200: { description: 'It does.', schema: z.object({ status: z.literal('ready') }) } },
+  summary: 'Readiness probe: the database responds, so the server can take requests.',
+  answers: { 200: { description: 'The database responds.', schema: z.object({ status: z.literal('ready') }) } },
   refusals: ['UNAVAILABLE'],
 })

@@ -1,4 +1,4 @@
-/** API keys over HTTP: made and shown once, listed without their secret, revoked, rolled. */
+/** API keys over HTTP: create, list, revoke, roll. A token is shown only once. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { SCOPES } from '../scope.ts'
@@ -36,7 +36,7 @@ export const KeyBody = component(
 const WithToken = component(
   'NewApiKey',
   KeyBody.extend({
-    /** Null where the answer is a repetition: it is kept nowhere. */
+    /** Null in a replayed response, because the server does not store tokens. */
     token: z.string().nullable(),
   }),
 )
@@ -49,7 +49,7 @@ export const listKeys = operation({
   path: '/api-keys',
   summary: 'List API keys, newest first, without their secrets.',
   query: z.strictObject({
-    /** The beginning of an id, or all of it. */
+    /** An id, or the beginning of one. */
     id: IdBeginning.optional(),
     name: StoredName.optional(),
     ...PAGE,
@@ -63,7 +63,7 @@ export const createKey = operation({
   id: 'createKey',
   method: 'post',
   path: '/api-keys',
-  summary: 'Make an API key. Its token is in this answer and nowhere else.',
+  summary: 'Create an API key. Its token appears only in this response.',
   action: 'key.create',
   recovery: 'repeat',
   body: z.strictObject({
@@ -103,7 +103,7 @@ export const rollKey = operation({
   id: 'rollKey',
   method: 'post',
   path: '/api-keys/{id}/roll',
-  summary: 'Make a new key with the same name, scope and workspace, and revoke this one.',
+  summary: 'Create a new key with the same name, scope and workspace, and revoke this one.',
   action: 'key.roll',
   recovery: 'repeat',
   params: ById,

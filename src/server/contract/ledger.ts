@@ -1,4 +1,4 @@
-/** The ledger over HTTP: whether every occurrence is accounted for once. */
+/** The ledger over HTTP: audits whether each occurrence became one run or one recorded non-run. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { component, Instant, InstantText, StoredName } from './vocabulary.ts'
@@ -10,7 +10,7 @@ export const readLedger = operation({
   method: 'get',
   path: '/ledger',
   summary:
-    'Whether every occurrence is accounted for once: lost, doubled and unexplained ones; of the last day unless asked otherwise.',
+    'Audit whether each occurrence became one run or non-run: lists lost, doubled and unexplained ones. By default of the last day.',
   resource: 'ledger',
   scope: 'read',
   reach: 'workspace',
@@ -23,11 +23,11 @@ export const readLedger = operation({
   answers: {
     200: {
       description:
-        'expected = runs + nonRuns + lostCount. Of what is amiss, the first hundred are named and all are counted.',
+        'expected = runs + nonRuns + lostCount. The lists have at most the first hundred; the counts are complete.',
       schema: component(
         'Ledger',
         z.object({
-          /** Whether nothing is amiss. */
+          /** Whether no problem was found. */
           ok: z.boolean(),
           from: Instant,
           to: Instant,
@@ -44,9 +44,9 @@ export const readLedger = operation({
           doubledCount: z.int(),
           unexplained: Occurrences,
           unexplainedCount: z.int(),
-          /** Schedules that this version cannot judge. */
+          /** Schedules that this version cannot read. */
           unreadable: z.array(z.string()),
-          /** Spans in which a failover of the database may have lost what was acknowledged. */
+          /** Periods in which a database failover may have lost acknowledged writes. */
           notes: z.array(z.object({ kind: z.literal('failover'), from: Instant, to: Instant })),
         }),
       ),

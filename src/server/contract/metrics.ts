@@ -1,4 +1,4 @@
-/** Metrics over HTTP: text for Prometheus about this process and the whole fleet; which figures there are is `metrics/`. */
+/** Metrics over HTTP in the Prometheus text format; `metrics/` defines them. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 
@@ -6,10 +6,10 @@ export const getMetrics = operation({
   id: 'getMetrics',
   method: 'get',
   path: '/metrics',
-  summary: 'Figures of this process and of the fleet, in the text format of Prometheus.',
+  summary: 'Get the metrics of this process and of the fleet, in the Prometheus text format.',
   resource: 'metrics',
   scope: 'read',
   reach: 'fleet',
   withoutStore: true,
-  answers: { 200: { description: 'the figures', schema: z.string(), mediaType: 'text/plain' } },
+  answers: { 200: { description: 'The metrics.', schema: z.string(), mediaType: 'text/plain' } },
 })

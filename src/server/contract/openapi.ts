@@ -1,4 +1,4 @@
-/** The interface about itself: the OpenAPI document and the page that shows it. */
+/** The OpenAPI document over HTTP. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 
@@ -6,7 +6,7 @@ export const openApi = operation({
   id: 'openApi',
   method: 'get',
   path: '/openapi.json',
-  summary: 'This document.',
+  summary: 'Get this OpenAPI document.',
   resource: 'about',
   scope: 'read',
   reach: 'workspace',

@@ -1,4 +1,4 @@
-/** Bulk work over HTTP: asked for once, done in the background by whichever node is there, with progress. */
+/** Bulk operations over HTTP: any node executes them in the background, with progress. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import {
@@ -24,7 +24,7 @@ const Schedules = z.strictObject({
   source: z.enum(['api', 'code']).optional(),
   paused: z.boolean().optional(),
   text: plainText(1, 200).optional(),
-  /** Everything that the caller may see, when nothing else is named. */
+  /** Everything that the caller may see; only without other filters. */
   all: z.literal(true).optional(),
 })
 const Runs = z.strictObject({
@@ -60,22 +60,22 @@ const OperationBody = component(
     state: z.enum(['running', 'done', 'cancelled']),
     work: z.looseObject({ action: z.string() }),
     by: z.string(),
-    /** Dealt with so far. */
+    /** How many items are done so far. */
     done: z.int(),
     failed: z.int(),
-    /** The first few that failed. */
+    /** The first few failures. */
     errors: z.array(z.object({ target: z.string(), message: z.string() })),
     createdAt: Instant,
     finishedAt: Instant.nullable(),
   }),
 )
-const One = { description: 'How far it is.', schema: OperationBody }
+const One = { description: 'The progress of the operation.', schema: OperationBody }
 
 export const createOperation = operation({
   id: 'createOperation',
   method: 'post',
   path: '/operations',
-  summary: 'Do something to many schedules or runs, in the background.',
+  summary: 'Start a bulk operation on many schedules or runs, in the background.',
   resource,
   scope: 'operate',
   reach: 'workspace',
@@ -89,12 +89,12 @@ export const listOperations = operation({
   id: 'listOperations',
   method: 'get',
   path: '/operations',
-  summary: 'Bulk work, newest first.',
+  summary: 'List bulk operations, newest first.',
   resource,
   scope: 'read',
   reach: 'workspace',
   query: z.strictObject({
-    /** The beginning of an id, or all of it. */
+    /** An id, or the beginning of one. */
     id: IdBeginning.optional(),
     state: z.enum(['running', 'done', 'cancelled']).optional(),
     ...PAGE,
@@ -108,7 +108,7 @@ export const getOperation = operation({
   id: 'getOperation',
   method: 'get',
   path: '/operations/{id}',
-  summary: 'How far bulk work is.',
+  summary: 'Get a bulk operation with its progress.',
   scope: 'read',
   answers: { 200: One },
 })
@@ -118,7 +118,7 @@ export const cancelOperation = operation({
   id: 'cancelOperation',
   method: 'post',
   path: '/operations/{id}/cancel',
-  summary: 'End bulk work where it is; what it has done stays.',
+  summary: 'Cancel a bulk operation. Changes that it has made stay.',
   scope: 'operate',
   action: 'operation.cancel',
   recovery: 'repeat',

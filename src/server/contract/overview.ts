@@ -1,9 +1,9 @@
-/** A fleet, or one workspace of it, at a glance. */
+/** A summary of the fleet, or of one workspace. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { component, Instant, StoredName } from './vocabulary.ts'
 
-/** More open alerts are counted as so many, and more queues are not named. */
+/** Caps: the count of open alerts stops here, and further queues are left out. */
 export const MAX_ALERTS = 200
 export const MAX_QUEUES = 100
 
@@ -21,20 +21,20 @@ export const overview = operation({
   id: 'overview',
   method: 'get',
   path: '/overview',
-  summary: 'The last 24 hours and the present at a glance.',
+  summary: 'Summarize the last 24 hours and the current state.',
   resource: 'overview',
   scope: 'read',
   reach: 'workspace',
   query: z.strictObject({ workspace: StoredName.optional() }),
   answers: {
     200: {
-      description: 'Sizes, counts, lateness, and the fleet where the caller may see it.',
+      description: 'Sizes, counts, lateness, and the fleet if the caller may see it.',
       schema: component(
         'Overview',
         z.object({
           at: Instant,
           store: z.string(),
-          /** Large ones are estimates of the database. */
+          /** Large numbers are estimates by the database. */
           sizes: z.object({
             schedules: z.int(),
             paused: z.int(),
@@ -44,18 +44,18 @@ export const overview = operation({
             estimated: z.boolean(),
           }),
           last24h: Counts,
-          /** Share of the runs that started within a second of being due; null when none started. */
+          /** Share of runs that started within a second of their due time; null if no run started. */
           onTime: z.number().nullable(),
           lateness: z.object({
             p50Ms: z.number().nullable(),
             p95Ms: z.number().nullable(),
             p99Ms: z.number().nullable(),
           }),
-          /** By stretches of five minutes. */
+          /** In steps of five minutes. */
           series: z.array(
             z.object({ at: Instant, succeeded: z.int(), failed: z.int(), skipped: z.int(), missed: z.int() }),
           ),
-          /** Null for those who see one workspace only. */
+          /** Null for callers that are bound to one workspace. */
           fleet: z
             .object({
               workersAlive: z.int(),
@@ -63,9 +63,9 @@ export const overview = operation({
               ready: z.int(),
               running: z.int(),
               oldestDueAt: Instant.nullable(),
-              /** In which something waits; at most 100. */
+              /** Queues with due runs; at most 100. */
               queuesWithoutWorkers: z.array(z.string()),
-              /** 200 at most. */
+              /** At most 200. */
               openAlerts: z.int(),
             })
             .nullable(),

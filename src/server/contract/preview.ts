@@ -1,4 +1,4 @@
-/** What storing schedules would change, before anything is stored. */
+/** Previews what storing schedules would change. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { NewSchedule } from './schedule-shape.ts'
@@ -11,14 +11,14 @@ export const previewSchedules = operation({
   method: 'post',
   path: '/preview',
   summary:
-    'Say of up to 100 schedules what storing them would change; refused as storing them would be. Nothing is saved.',
+    'Preview what storing up to 100 schedules would change. Fails where storing them would fail. Nothing is saved.',
   resource: 'preview',
   scope: 'operate',
   reach: 'workspace',
   body: z.strictObject({ schedules: z.array(NewSchedule).min(1).max(100) }),
   answers: {
     200: {
-      description: 'One entry for each, in the same order.',
+      description: 'One entry per schedule, in the same order.',
       schema: z.object({
         data: z.array(
           component(
@@ -30,7 +30,7 @@ export const previewSchedules = operation({
               /** Only the fields that differ. */
               before: Fields,
               after: Fields,
-              /** By whom and why it is paused, and stays so. */
+              /** Who paused the schedule and why; it stays paused. */
               paused: z.string().nullable(),
               nextFireAt: z.object({ before: Instant.nullable(), after: Instant.nullable() }),
             }),

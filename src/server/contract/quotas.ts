@@ -1,4 +1,4 @@
-/** Quotas over HTTP: what a workspace may have at most, and what it uses of it. */
+/** Quotas over HTTP: the limits of a workspace, and its usage. */
 import { z } from 'zod'
 import { QUOTA_NAMES } from '../../workspace/quotas.ts'
 import { operation } from '../operation.ts'
@@ -9,11 +9,11 @@ const QuotaBody = component(
   z.object({
     quota: z.enum(QUOTA_NAMES),
     unit: z.enum(['count', 'ms', 'bytes']),
-    /** Null: the quota is off. */
+    /** Null: no limit. */
     limit: z.int().nullable(),
-    /** Counted no further than one beyond the limit; null for `smallestInterval`. Streams are those of this server. */
+    /** Counted up to one above the limit; null for `smallestInterval`. Streams are counted on this server only. */
     used: z.int().nullable(),
-    /** `keys`: only keys that are bound to the workspace have it. */
+    /** `keys`: the quota applies only to keys that are bound to the workspace. */
     appliesTo: z.enum(['all', 'keys']),
   }),
 )
@@ -25,11 +25,11 @@ export const listQuotas = operation({
   scope: 'read',
   method: 'get',
   path: '/quotas',
-  summary: 'The quotas of a workspace: the limit of each, and how much is used.',
+  summary: 'List the quotas of a workspace, with limit and usage.',
   query: z.strictObject({ workspace: Name.optional() }),
   answers: {
     200: {
-      description: 'Every quota, as a key that is bound to the workspace has it.',
+      description: 'Every quota, as it applies to a key that is bound to the workspace.',
       schema: z.object({ workspace: z.string(), data: z.array(QuotaBody) }),
     },
   },

@@ -33,7 +33,7 @@ const Failure = z.object({
   message: z.string(),
   stack: z.string().optional(),
   code: z.string().optional(),
-  /** What a target kept of the attempt; absent for those who may only read. */
+  /** Details that the target recorded about the attempt; absent for keys with scope `read`. */
   detail: AnyJson.optional(),
 })
 
@@ -55,17 +55,17 @@ export const RunBody = component(
     finishedAt: Instant.nullable(),
     attempt: z.int(),
     maxAttempts: z.int(),
-    /** How long one attempt may take, or none. */
+    /** How long one attempt may take, or `none`. */
     timeout: z.string(),
     fence: z.int(),
     workerId: z.string().nullable(),
-    /** Absent for those who may only read, and in lists unless include names it; so is the result. */
+    /** Like the result, absent for keys with scope `read`, and absent in lists unless `include` names it. */
     payload: AnyJson.optional(),
     result: AnyJson.optional(),
     error: Failure.nullable(),
   }),
 )
-/** Occurrences of a schedule, one after another, that became no run for one reason. */
+/** Consecutive occurrences of a schedule that became no run, all for the same reason. */
 export const NonRunBody = component(
   'NonRun',
   z.looseObject({
@@ -78,7 +78,7 @@ export const NonRunBody = component(
     reason: z.string(),
     detail: z.string(),
     count: z.int(),
-    /** The nominal instants of the first and of the last of them. */
+    /** The nominal instants of the first and the last occurrence. */
     from: Instant,
     to: Instant,
     recordedAt: Instant,
@@ -94,13 +94,13 @@ export const listRuns = operation({
   method: 'get',
   path: '/runs',
   summary:
-    'List runs, and ranges of occurrences that became none (kind non_run), newest first. Occurrences still to come are listed with status=pending only.',
+    'List runs and non-runs (ranges of skipped or missed occurrences), newest first. Future occurrences are listed only with status=pending.',
   resource,
   scope: 'read',
   reach: 'workspace',
   query: withAliases(
     z.strictObject({
-      /** The beginning of an id, or all of it. */
+      /** An id, or the beginning of one. */
       id: IdBeginning.optional(),
       workspace: StoredName.optional(),
       /** The id of a schedule. */
@@ -112,7 +112,7 @@ export const listRuns = operation({
       ...PAGE,
     }),
   ),
-  answers: { 200: { description: 'A page of runs and ranges.', schema: Listed } },
+  answers: { 200: { description: 'A page of runs and non-runs.', schema: Listed } },
   refusals: ['CURSOR_INVALID'],
 })
 
@@ -120,13 +120,13 @@ export const listExecutions = operation({
   id: 'listExecutions',
   method: 'get',
   path: '/schedules/{id}/executions',
-  summary: 'The same of one schedule, also of one that was removed; another name of /runs?schedule=.',
+  summary: 'List the runs and non-runs of one schedule, even after its removal. Alias of /runs?schedule=.',
   resource,
   scope: 'read',
   reach: 'workspace',
   params: ById,
   query: z.strictObject({ status: queryList(STATES, STATUS_ALIASES).optional(), include: INCLUDE, ...PAGE }),
-  answers: { 200: { description: 'A page of runs and ranges.', schema: Listed } },
+  answers: { 200: { description: 'A page of runs and non-runs.', schema: Listed } },
   refusals: ['NOT_FOUND', 'CURSOR_INVALID'],
 })
 
@@ -134,7 +134,7 @@ export const enqueueRun = operation({
   id: 'enqueueRun',
   method: 'post',
   path: '/runs',
-  summary: 'Make one run of a job.',
+  summary: 'Create a run of a job.',
   resource,
   scope: 'operate',
   reach: 'workspace',
@@ -155,8 +155,8 @@ export const enqueueRun = operation({
     }),
   ),
   answers: {
-    200: { description: 'There was such a run already.', schema: Enqueued },
-    201: { description: 'The run.', schema: Enqueued, headers: ['Location'] },
+    200: { description: 'A run with this idempotency key exists already.', schema: Enqueued },
+    201: { description: 'The new run.', schema: Enqueued, headers: ['Location'] },
   },
 })
 
@@ -176,13 +176,13 @@ export const listAttempts = operation({
   method: 'get',
   path: '/runs/{id}/attempts',
   summary:
-    'Every attempt of a run, oldest first, with what else happened to it: refused results, cancels, retries by hand.',
+    'List the attempts of a run, oldest first, with its other journal entries: rejected results, cancellations, manual retries.',
   scope: 'read',
   query: z.strictObject({ include: queryInclude(['result']), ...PAGE }),
   answers: {
     200: {
       description:
-        'Attempts that another followed, with other entries of the journal, and on the last page the last attempt as it stands or ended.',
+        'Earlier attempts and other journal entries. The last page ends with the latest attempt, in progress or finished.',
       schema: pageOf(z.looseObject({ at: Instant, kind: z.string(), data: AnyJson })),
     },
   },
@@ -194,7 +194,7 @@ export const readLogs = operation({
   id: 'readLogs',
   method: 'get',
   path: '/runs/{id}/logs',
-  summary: 'What a run said, a JSON object a line; with accept: text/event-stream it is followed until the run ends.',
+  summary: 'Read the log of a run, one JSON object per line. With accept: text/event-stream, follow it until the run ends.',
   scope: 'operate',
   query: z.strictObject({
     after: queryInteger(0, Number.MAX_SAFE_INTEGER).optional(),
@@ -210,7 +210,7 @@ export const cancelRun = operation({
   id: 'cancelRun',
   method: 'post',
   path: '/runs/{id}/cancel',
-  summary: 'Cancel a run: a pending one, and one that was handed over, ends at once; any other is told to stop.',
+  summary: 'Cancel a run. A pending run, or one that waits for an external result, ends at once; a running one is asked to stop.',
   scope: 'operate',
   action: 'run.cancel',
   recovery: 'repeat',
@@ -222,7 +222,7 @@ export const retryRun = operation({
   id: 'retryRun',
   method: 'post',
   path: '/runs/{id}/retry',
-  summary: 'Bring a failed run back with a new series of attempts.',
+  summary: 'Retry a failed run with a new series of attempts.',
   scope: 'operate',
   action: 'run.retry',
   recovery: 'repeat',
@@ -235,10 +235,10 @@ export const deleteRun = operation({
   id: 'deleteRun',
   method: 'delete',
   path: '/runs/{id}',
-  summary: 'Delete a finished run with its journal and its log; its occurrence stays accounted for.',
+  summary: 'Delete a finished run with its journal and log. The ledger still accounts for its occurrence.',
   scope: 'operate',
   action: 'run.delete',
-  answers: { 204: { description: 'It is gone.' } },
+  answers: { 204: { description: 'Removed.' } },
   refusals: ['NOT_FOUND', 'RUN_NOT_FINISHED'],
 })
 
@@ -248,19 +248,19 @@ export const completeRun = operation({
   method: 'post',
   path: '/runs/{id}/complete',
   summary:
-    'End the present attempt of a running run from outside, by its fence or by the completion token of the attempt.',
+    'Report the result of the current attempt of a running run, with the fence or the completion token of the attempt.',
   scope: 'operate',
   action: 'run.complete',
   recovery: 'repeat',
   body: z.strictObject({
-    /** Not needed with a completion token, which names the attempt by itself. */
+    /** Optional with a completion token, which identifies the attempt. */
     fence: z.int().min(1).optional(),
     outcome: z.enum(['succeeded', 'failed']),
     result: AnyJson.optional(),
     error: z
       .strictObject({ name: z.string().min(1).max(200).optional(), message: z.string().min(1).max(8000) })
       .optional(),
-    /** Whether a failed attempt is followed by another, as the run's retry policy has it; so it is when absent. */
+    /** Whether the retry policy of the run applies to a failed attempt; true by default. */
     retry: z.boolean().optional(),
   }),
   answers: { 200: One },

@@ -1,4 +1,4 @@
-/** What a schedule looks like over HTTP: when, what, by which policies; what the words mean is read by the scheduler itself. */
+/** The shape of a schedule over HTTP: timing, job, policies. The scheduler parses the values, such as cron expressions. */
 import { z } from 'zod'
 import { withAliases } from '../aliases.ts'
 import {
@@ -45,7 +45,7 @@ const Jitter = z.union(
   { error: durationError },
 )
 
-/** What decides when it fires. */
+/** The fields that decide when a schedule fires. */
 export const TIMING = {
   ...Rule.shape,
   any: z.array(Rule).max(10).optional(),
@@ -79,7 +79,7 @@ const ABOUT = {
 }
 const DEFINITION = { ...TIMING, ...WORK, ...POLICIES, ...ABOUT }
 
-/** How it begins, when it is new; one that exists keeps its state. */
+/** Initial state of a new schedule; an existing schedule keeps its state. */
 const BEGINNING = {
   paused: z
     .union([z.boolean(), z.strictObject({ reason: plainText(0, 500).optional(), until: InstantText.optional() })])
@@ -108,7 +108,7 @@ export const ScheduleBody = component(
     when: z.string().nullable(),
     job: z.string(),
     queue: z.string(),
-    /** Absent for those who may only read. */
+    /** Absent for keys with scope `read`. */
     payload: AnyJson.optional(),
     source: z.string(),
     tags: z.array(z.string()),
@@ -121,9 +121,9 @@ export const ScheduleBody = component(
     quarantined: z.object({ code: z.string(), message: z.string(), at: Instant }).nullable(),
     nextFireAt: Instant.nullable(),
     nextDueAt: Instant.nullable(),
-    /** The nominal instant of the newest occurrence that has come and became a run. */
+    /** The nominal instant of the newest past occurrence that became a run. */
     lastFiredAt: Instant.nullable(),
-    /** The newest runs, newest first; only in lists, and only when asked for. */
+    /** The latest runs, newest first; only in lists with `?last=`. */
     last: z.array(z.object({ id: Id, state: z.string(), scheduledAt: Instant })).optional(),
     warnings: Warnings.optional(),
   }),

@@ -1,4 +1,4 @@
-/** Signing a browser in and out. */
+/** Browser sessions over HTTP: sign in, sign out. */
 import { z } from 'zod'
 import { operation } from '../operation.ts'
 import { SCOPES } from '../scope.ts'
@@ -10,7 +10,7 @@ export const signIn = operation({
   id: 'signIn',
   method: 'post',
   path: '/session',
-  summary: 'Sign a browser in with a key: sets a cookie that ends with the key, or after 12 hours.',
+  summary: 'Sign in a browser with an API key. Sets a cookie that expires with the key, or after 12 hours.',
   resource,
   scope: 'none',
   reach: 'workspace',
@@ -23,7 +23,7 @@ export const whoAmI = operation({
   id: 'whoAmI',
   method: 'get',
   path: '/session',
-  summary: 'Who asks, and what they may do.',
+  summary: 'Get the name, scope and workspace of the caller.',
   resource,
   scope: 'read',
   reach: 'workspace',
@@ -38,5 +38,5 @@ export const signOut = operation({
   resource,
   scope: 'none',
   reach: 'workspace',
-  answers: { 204: { description: 'Nobody is signed in.', headers: ['Set-Cookie'] } },
+  answers: { 204: { description: 'The browser is signed out.', headers: ['Set-Cookie'] } },
 })

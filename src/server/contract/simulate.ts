@@ -1,4 +1,4 @@
-/** A schedule lived through on paper, over HTTP: what its policies make of an outage and of work that takes long. */
+/** Simulates a schedule over HTTP: the effect of its policies on outages and long runs. */
 import { z } from 'zod'
 import { withAliases } from '../aliases.ts'
 import { operation } from '../operation.ts'
@@ -11,7 +11,7 @@ export const simulateSchedule = operation({
   id: 'simulateSchedule',
   method: 'post',
   path: '/simulate',
-  summary: 'Live through a stretch of time with a schedule, outages and work of some length; nothing is saved.',
+  summary: 'Simulate a schedule over a period, with outages and run durations. Nothing is saved.',
   resource: 'simulate',
   scope: 'read',
   reach: 'workspace',
@@ -23,12 +23,12 @@ export const simulateSchedule = operation({
         ...POLICIES,
         key: Name.optional(),
         workspace: Name.optional(),
-        /** Now when absent. */
+        /** Default: now. */
         from: InstantText.optional(),
-        /** 24 hours later when absent. */
+        /** Default: 24 hours after `from`. */
         to: InstantText.optional(),
         outages: z.array(Outage).max(100).optional(),
-        /** How long the work takes, always or run after run; no time at all when absent. */
+        /** The duration of every run, or of one run after another. Default: no time. */
         durations: z.union([DurationText, z.array(DurationText).min(1).max(100)], { error: durationError }).optional(),
       }),
     ),
@@ -38,10 +38,10 @@ export const simulateSchedule = operation({
       description: 'One entry per occurrence, in order; at most 10,000.',
       schema: z.object({
         from: Instant,
-        /** Earlier than asked for where there were too many occurrences. */
+        /** Earlier than requested if there were too many occurrences. */
         to: Instant,
         truncated: z.boolean(),
-        /** How many occurrences ended how. */
+        /** The number of occurrences per outcome. */
         outcomes: z.record(z.string(), z.int()),
         entries: z.array(
           z.object({

@@ -4,7 +4,7 @@ import type { Json } from '../../json.ts'
 import { invisibleIn } from '../../printable.ts'
 import { idRange, MIN_DIGITS } from '../id-range.ts'
 
-/** Gives a schema a name of its own in the OpenAPI document. */
+/** Schemas that have a name in the OpenAPI document. */
 export const components = z.registry<{ readonly id: string }>()
 
 export function component<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
@@ -12,7 +12,7 @@ export function component<Schema extends z.ZodType>(id: string, schema: Schema):
   return schema
 }
 
-/** The part of `meta` that replaces what the document would say of a schema. */
+/** The part of `meta` that replaces the generated description of a schema. */
 export const documented = <Schema extends z.ZodType>(
   schema: Schema,
   openapi: Readonly<Record<string, unknown>>,
@@ -24,50 +24,50 @@ export const Id = documented(z.string().regex(ID, 'is not an id').toLowerCase(),
   type: 'string',
   format: 'uuid',
 })
-/** The beginning of an id, in a list's query: the ids that begin so. */
+/** The beginning of an id, in the query of a list: it selects every id that begins with it. */
 export const IdBeginning = documented(
   z.string().transform((text, context) => {
     const range = idRange(text)
     if (range) return range
-    context.addIssue(`is not the beginning of an id: write ${MIN_DIGITS} or more of its hexadecimal digits`)
+    context.addIssue(`is not the beginning of an id: write at least ${MIN_DIGITS} hexadecimal digits`)
     return z.NEVER
   }),
   { type: 'string', minLength: MIN_DIGITS, maxLength: 36, examples: ['01a1e3f0'] },
 )
-/** Text that no store and no log line stumbles over: no control characters, no halves of characters. */
+/** Text that every store and every log can hold: no control characters, no lone surrogates. */
 export const plainText = (min: number, max: number) =>
   documented(
     z
       .string()
       .min(min)
       .max(max)
-      .refine((text) => !/[\p{Cc}\p{Surrogate}]/u.test(text), 'contains a control character or half a character'),
+      .refine((text) => !/[\p{Cc}\p{Surrogate}]/u.test(text), 'contains a control character or an incomplete character'),
     { type: 'string', minLength: min, maxLength: max },
   )
-/** A name that something may have already: in paths, and to choose from lists. */
+/** A name that may be stored already: for paths and filters. */
 export const StoredName = plainText(1, 200)
-/** A new name, refused as the code API refuses it. */
+/** A new name, validated like a name in the code API. */
 export const Name = documented(
   z
     .string()
     .min(1)
     .max(200)
-    .refine((text) => invisibleIn(text) === null, 'contains a character that does not show, or half a character'),
+    .refine((text) => invisibleIn(text) === null, 'contains an invisible or incomplete character'),
   { type: 'string', minLength: 1, maxLength: 200 },
 )
-/** Text of several lines, without what some store cannot hold. */
+/** Text of several lines, without the characters that some store cannot hold. */
 export const proseText = (min: number, max: number) =>
   documented(
     z
       .string()
       .min(min)
       .max(max)
-      .refine((text) => !/[\0\p{Surrogate}]/u.test(text), 'contains a NUL or half a character'),
+      .refine((text) => !/[\0\p{Surrogate}]/u.test(text), 'contains a NUL or an incomplete character'),
     { type: 'string', minLength: min, maxLength: max },
   )
-/** RFC 3339 in UTC, as it is answered. */
+/** An instant in a response: RFC 3339 in UTC. */
 export const Instant = documented(z.union([z.date(), z.string()]), { type: 'string', format: 'date-time' })
-/** As it is asked for; what it means is read where it is used. */
+/** An instant in a request; its consumer parses it. */
 export const InstantText = documented(z.string().min(1).max(64), { type: 'string', format: 'date-time' })
 export const durationError = ({ input }: { readonly input?: unknown }): string | undefined =>
   typeof input === 'number' ? `is text with a unit: "${input}s" for seconds, "${input}ms" for milliseconds` : undefined
@@ -80,15 +80,15 @@ export const DurationText = documented(z.string({ error: durationError }).min(1)
 export const TimeoutText = documented(z.string({ error: durationError }).min(1).max(64), {
   type: 'string',
   examples: ['10m', 'none'],
-  description: 'such as 10m, or none; 1h unless the job says otherwise',
+  description: 'such as 10m, or none; the default is the timeout of the job, or 1h',
 })
-/** Any JSON. It was read from JSON, and its size and depth were checked: to check each of its values again takes longer than all else. */
+/** Any JSON. The parser has checked its size and depth; checking every value again would take most of the request's time. */
 export const AnyJson = documented(
   z.custom<Json>(() => true),
   {},
 )
 
-/** A whole number in an address. */
+/** A whole number in a query string. */
 export const queryInteger = (min: number, max: number) =>
   documented(
     z
@@ -104,7 +104,7 @@ export const queryBoolean = documented(
   { type: 'boolean' },
 )
 
-/** Several of a set, joined by commas. `others` are other names, which have become words of the set before they are read here. */
+/** Several words of a set, separated by commas. `others` are aliases; the server has replaced them before this schema parses the value. */
 export const queryList = <const Words extends readonly [string, ...string[]]>(
   words: Words,
   others: Readonly<Record<string, string>> = {},
@@ -121,7 +121,7 @@ export const queryList = <const Words extends readonly [string, ...string[]]>(
       ...(Object.keys(others).length > 0
         ? {
             description: Object.entries(others)
-              .map(([word, is]) => `${word} is another name of ${is}`)
+              .map(([word, is]) => `${word} is an alias of ${is}`)
               .join('; '),
           }
         : {}),
@@ -133,10 +133,10 @@ export const PAGE = {
   cursor: z.string().min(1).max(2000).optional(),
 }
 export const DEFAULT_LIMIT = 50
-/** A page ends before the stored content of its items exceeds this; it has one item at least. */
+/** A page ends before the stored content of its items exceeds this limit, but has at least one item. */
 export const PAGE_BYTES = 512 * 1024
 
-/** What may be large, and is in the items of a list only when it is asked for. */
+/** Fields that may be large: the items of a list have them only on request. */
 export const queryInclude = <const Words extends readonly ['payload' | 'result', ...string[]]>(words: Words) =>
   documented(
     z
@@ -145,20 +145,20 @@ export const queryInclude = <const Words extends readonly ['payload' | 'result',
       .transform((text) => text.split(','))
       .pipe(
         z
-          .array(z.enum(words, `is not known here: write ${words.join(',')}, or leave it out`))
+          .array(z.enum(words, `is unknown here: use ${words.join(',')}, or leave it out`))
           .min(1)
           .max(words.length),
       ),
     {
       type: 'array',
       items: { type: 'string', enum: [...words] },
-      description: 'what is left out of the items of a list unless it is named here',
+      description: 'large fields to include in the items of the list; without it they are left out',
     },
   ).optional()
 
 const Warning = component('Warning', z.object({ code: z.string(), at: Instant.nullable(), text: z.string() }))
 export const Warnings = z.array(Warning)
-/** Of answers to requests that may use other names of fields. */
+/** In responses to requests that may use aliases of field names. */
 export const WARNED = { warnings: Warnings.optional() }
 
 export const pageOf = <Item extends z.ZodType>(item: Item) =>

@@ -33,13 +33,13 @@ const COUNTERS: readonly Figure<Counters>[] = [
   },
   {
     name: 'everytick_leases_lost_total',
-    help: 'Leases that this process lost while the work still ran.',
+    help: 'Leases that this process lost while their runs were still executing.',
     kind: 'counter',
     read: ({ leasesLost }) => leasesLost,
   },
   {
     name: 'everytick_attempts_total',
-    help: 'Attempts that this process began, by job.',
+    help: 'Attempts that this process started, by job.',
     kind: 'counter',
     labels: ['job'],
     read: ({ jobs }) => [...jobs.entries()].map(([job, { attempts }]): Sample => [{ job }, attempts]),
@@ -56,7 +56,7 @@ const COUNTERS: readonly Figure<Counters>[] = [
   },
   {
     name: 'everytick_engine_errors_total',
-    help: 'Passes of this process that failed and were tried again, by what failed.',
+    help: 'Internal loop passes of this process that failed and are retried, by loop.',
     kind: 'counter',
     labels: ['where'],
     read: ({ errors }) => [...errors.entries()].map(([where, { count }]): Sample => [{ where }, count]),
@@ -72,7 +72,7 @@ const COUNTERS: readonly Figure<Counters>[] = [
 
 const UP: Figure<boolean> = {
   name: 'everytick_store_up',
-  help: 'Whether the store answered this process and takes its writes: 1, or 0 when not.',
+  help: '1 if the database responds to this process and accepts its writes, otherwise 0.',
   kind: 'gauge',
   read: (isUp) => (isUp ? 1 : 0),
 }
@@ -80,13 +80,13 @@ const UP: Figure<boolean> = {
 const STATE: readonly Figure<StorePoll>[] = [
   {
     name: 'everytick_clock_skew_seconds',
-    help: 'How far the clock of this machine is ahead of the clock of the database.',
+    help: 'Clock of this machine minus clock of the database.',
     kind: 'gauge',
     read: ({ skewMs }) => (skewMs === null ? null : skewMs / 1000),
   },
   {
     name: 'everytick_pool_connections',
-    help: 'Connections of this process to its database, by state: used and idle; waiting are callers without one.',
+    help: 'Database connections of this process, by state: used or idle; waiting counts callers without a connection.',
     kind: 'gauge',
     labels: ['state'],
     read({ pool }) {
@@ -108,7 +108,7 @@ const bySlots = (slots: Slots, of: (slot: Slots[number]) => number): Sample[] =>
 const SLOTS: readonly Figure<Slots>[] = [
   {
     name: 'everytick_slots',
-    help: 'Runs that this process executes at once at most, by queue.',
+    help: 'Maximum number of runs that this process executes at once, by queue.',
     kind: 'gauge',
     labels: ['queue'],
     read: (slots) => bySlots(slots, ({ concurrency }) => concurrency),
@@ -124,7 +124,7 @@ const SLOTS: readonly Figure<Slots>[] = [
 
 const BUILD: Figure<null> = {
   name: 'everytick_build_info',
-  help: 'Always 1; the labels say which version of Everytick runs on which version of Node.',
+  help: 'Always 1; the labels carry the versions of Everytick and Node.',
   kind: 'gauge',
   labels: ['version', 'node'],
   read: () => [[{ version: ownVersion(), node: process.version }, 1]],
@@ -132,7 +132,7 @@ const BUILD: Figure<null> = {
 
 const LOOP: Figure<EventLoopDelay> = {
   name: 'everytick_event_loop_delay_seconds',
-  help: 'For how long the event loop of this process was held up at most, within the last half minute or more.',
+  help: 'Longest delay of the event loop of this process within the last half minute or more.',
   kind: 'gauge',
   read: (delay) => delay.longestSeconds(),
 }
@@ -143,26 +143,26 @@ export function registerCounters(registry: Registry, counters: Counters): void {
     [...counters.jobs.entries()].map(([job, each]): [{ job: string }, JobCounts[typeof of]] => [{ job }, each[of]])
   registerHistogram(registry, {
     name: 'everytick_lateness_seconds',
-    help: 'How long after they were due this process began attempts, by queue.',
+    help: 'Time between due and start of the attempts that this process started, by queue.',
     bounds: BOUNDS.lateness,
     read: () =>
       [...counters.queues.entries()].map(([queue, counts]): [{ queue: string }, ClassCounts] => [{ queue }, counts]),
   })
   registerHistogram(registry, {
     name: 'everytick_duration_seconds',
-    help: 'How long attempts took in this process, by job.',
+    help: 'Duration of attempts in this process, by job.',
     bounds: BOUNDS.duration,
     read: byJob('duration'),
   })
   registerHistogram(registry, {
     name: 'everytick_duration_timeout_ratio',
-    help: 'How much of its timeout each attempt used that has one, by job.',
+    help: 'Share of its timeout that each attempt used, by job; only attempts with a timeout.',
     bounds: BOUNDS.timeoutRatio,
     read: byJob('timeoutRatio'),
   })
   registerHistogram(registry, {
     name: 'everytick_planner_pass_seconds',
-    help: 'How long passes of the planner took while this process planned.',
+    help: 'Duration of planner passes while this process was the planner.',
     bounds: BOUNDS.plannerPass,
     read: () => [[{}, counters.plannerPass]],
   })

@@ -73,7 +73,7 @@ async function actOn({ app, id, askedAt }: Place, { work, by }: BulkState, sched
     case 'schedules.remove':
       return app.schedules.remove(workspace, key, { by })
     default:
-      throw new Error(`${work.action} is nothing that is done to schedules`)
+      throw new Error(`${work.action} does not apply to schedules`)
   }
 }
 

@@ -52,7 +52,7 @@ export function alertRuleRoutes({ core }: Pick<Parts, 'core'>): readonly Route[]
     const { id, workspace } = rule
     if (from === 0 && kindOfDefault(id) === undefined) await checkCap(store, 'rules', workspace)
     const written = await store.put({ kind: 'alert_rule', id, workspace, state: '', data: ruleData(rule), from })
-    if (!written) throw new Refusal('PRECONDITION_FAILED', 'the rule was changed meanwhile', { hint: 'read it again' })
+    if (!written) throw new Refusal('PRECONDITION_FAILED', 'another request changed the rule', { hint: 'read it again' })
   }
 
   const read = (place: { readonly id: string; readonly workspace: string }, { workspace: _, ...fields }: Fields) =>
@@ -98,7 +98,7 @@ export function alertRuleRoutes({ core }: Pick<Parts, 'core'>): readonly Route[]
       refuseOtherTag(request, tagOf(found.version))
       const { workspace } = found.rule
       if (body.workspace !== undefined && body.workspace !== workspace)
-        throw refused('a rule stays in its workspace', 'add another one there')
+        throw refused('a rule cannot move to another workspace', 'add a new rule there')
       const rule = read({ id: params.id, workspace }, body)
       await checkChannels(principal, rule)
       await write(rule, found.version)

@@ -88,8 +88,8 @@ function untilOf(
 ): number {
   const { until, for: duration } = body
   if ((until === undefined) === (duration === undefined))
-    throw refused('say until when or for how long', 'pass until or for')
+    throw refused('the end of the mute is missing', 'pass until or for')
   const at = until === undefined ? now + readDuration(duration, 'for', 1000) : readInstantOption(until, 'until')
   if (at > now && at <= now + MAX_MUTE_MS) return at
-  throw refused('a mute ends within a year, and not in the past')
+  throw refused('a mute must end in the future, and within a year')
 }

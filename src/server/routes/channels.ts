@@ -51,13 +51,13 @@ export function channelRoutes({ core, settings }: Pick<Parts, 'core' | 'settings
   const write = async (channel: Channel, from: number): Promise<Document> => {
     const { id, workspace, config } = channel
     if (config.kind === 'log' && workspace !== '')
-      throw refused('the log is everybody’s, and no channel of a workspace', 'leave out workspace')
+      throw refused('a log channel belongs to the server, not to a workspace', 'leave out workspace')
     const document = { kind: 'channel', id, workspace, state: '', data: dataOf(channel), from } as const
     const store = await documents()
     if (from === 0) await checkCap(store, 'channels', workspace)
     const written = await store.put(document)
     if (written) return written
-    throw new Refusal('PRECONDITION_FAILED', 'the channel was changed meanwhile', { hint: 'read it again' })
+    throw new Refusal('PRECONDITION_FAILED', 'another request changed the channel', { hint: 'read it again' })
   }
 
   const changeOf = (channel: Channel, states: { readonly before?: unknown; readonly after?: unknown }) => ({
@@ -120,7 +120,7 @@ export function channelRoutes({ core, settings }: Pick<Parts, 'core' | 'settings
       const store = await documents()
       const naming = (await allRules(store)).find(({ channels }) => channels?.includes(channel.id))
       if (naming)
-        throw new Refusal('NOT_ACCEPTABLE_STATE', `the rule ${naming.id} names this channel`, {
+        throw new Refusal('NOT_ACCEPTABLE_STATE', `the alert rule ${naming.id} uses this channel`, {
           hint: 'change the rule first',
         })
       const removed = await store.remove('channel', channel.id)

@@ -88,7 +88,7 @@ export function keyRoutes({ core, keys }: Parts): readonly Route[] {
         await keys.revokeOnce(before.id)
         return fresh(follows, base, before)
       }
-      const over = new Refusal('NOT_ACCEPTABLE_STATE', 'the key was revoked; make a new one')
+      const over = new Refusal('NOT_ACCEPTABLE_STATE', 'the key was revoked; create a new one')
       if (before.revokedAt !== null) throw over
       const { name, scope, workspace } = before
       const now = await (await core.store()).now()

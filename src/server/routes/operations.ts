@@ -37,8 +37,8 @@ export function operationRoutes({ core }: Parts): readonly Route[] {
     route(contract.createOperation, async ({ body, principal, base, newId: id, interrupted }) => {
       visible(principal, body.filter.workspace)
       if (Object.values(body.filter).every((value) => value === undefined))
-        throw new Refusal('REQUEST_INVALID', '/filter: names nothing, and so would mean everything', {
-          errors: [{ pointer: '/filter', hint: 'name what is meant, or say all: true' }],
+        throw new Refusal('REQUEST_INVALID', '/filter: is empty, which would select everything', {
+          errors: [{ pointer: '/filter', hint: 'give a filter, or all: true to select everything' }],
         })
       const workspace = principal.workspace ?? ''
       const store = await documents()

@@ -68,7 +68,7 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
   const refuseUnveiling = (before: Schedule, { job, payload }: { job?: unknown; payload?: unknown }): void => {
     if (job === undefined || job === before.job || payload !== undefined || before.payload === null) return
     if (parts.jobs.redactOf(before.job)?.length === 0) return
-    throw refused('the job changes, and parts of the payload may be secret to the one before', 'send payload with it')
+    throw refused('the job changes, and the old job may redact parts of the stored payload', 'send payload too')
   }
 
   /** The schedule after a change, with the change for the audit log. */
@@ -314,7 +314,7 @@ function filterOf(query: Query, principal: Principal): ScheduleFilter {
 function matchOf(request: Request, schedule: Schedule | null): number | null {
   const wanted = wantedTags(request)
   if (wanted === null) return null
-  if (!schedule) throw new Refusal('PRECONDITION_FAILED', 'there is no such schedule any more, or not yet')
+  if (!schedule) throw new Refusal('PRECONDITION_FAILED', 'the schedule does not exist')
   if (!matches(wanted, String(schedule.revision))) throw outdated(schedule, request.headers.get('if-match'))
   return wanted === 'any' ? null : schedule.revision
 }
@@ -324,7 +324,7 @@ const outdated = (schedule: Schedule, seen: unknown): Refusal =>
     'PRECONDITION_FAILED',
     `the schedule is at revision ${schedule.revision}, not ${String(seen).slice(0, 30)}`,
     {
-      hint: 'read it again, and repeat the change if it still fits',
+      hint: 'read it again, and repeat the change if it still applies',
     },
   )
 

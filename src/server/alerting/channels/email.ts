@@ -65,7 +65,7 @@ export function email(config: EmailConfig, { allowPrivate }: Pick<HttpSending, '
 function reasonOf(error: unknown): string {
   if (error instanceof EverytickError) return refusedWords(error)
   const { code, responseCode, name } = error as { code?: unknown; responseCode?: unknown; name?: unknown }
-  if (name === 'TimeoutError') return 'there was no answer in time'
+  if (name === 'TimeoutError') return 'the request timed out'
   const words = [code, responseCode].filter((each) => typeof each === 'string' || typeof each === 'number').join(' ')
-  return `the mail server did not take it${words === '' ? '' : `: ${words}`}`
+  return `the mail server rejected the message${words === '' ? '' : `: ${words}`}`
 }
