@@ -41,7 +41,7 @@ export function checkKeys(given: unknown, known: readonly string[], of: string):
       ? 'not yet: it comes with a later version, and is refused until then so that it is not ignored in silence'
       : near
         ? `did you mean ${near}?`
-        : `known fields: ${known.join(', ')}`
+        : `known are ${known.join(', ')}`
     throw new EverytickError('OPTION_UNKNOWN', `"${key.slice(0, 60)}" is not an option of ${of}`, { hint })
   }
 }

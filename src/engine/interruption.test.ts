@@ -30,10 +30,10 @@ it('interrupts every other run, and names the one that threw', () => {
   expect(reason).toMatchObject({ code: 'UNCAUGHT_ERROR', message, cause: error })
 })
 
-it('clears no run while it is unknown which threw', () => {
+it('clears no run while it is not known which threw', () => {
   expect(interruptionOf({ error, thrower: null }, { id: 'r1' }).outcome).toMatchObject({
     kind: 'interrupted',
-    error: { message: expect.stringContaining('which run threw it is unknown') },
+    error: { message: expect.stringContaining('which run threw it is not known') },
     isByAnother: false,
   })
 })

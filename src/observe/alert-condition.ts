@@ -1,4 +1,4 @@
-/** Decides, purely, of what a rule complains when the facts are these: one condition per subject; what becomes of alerts is `alert-decision.ts`. */
+/** Evaluates a rule against its facts: one condition per subject. Pure; `alert-decision.ts` turns conditions into alerts. */
 import { formatDuration } from '../time/duration.ts'
 import type { AlertValues } from './alert.ts'
 import type { FactsOf, FailedSubject, NamedSchedule } from './alert-facts.ts'
@@ -7,12 +7,12 @@ import type { RuleKind, RuleOf, RuleSettings } from './alert-rule.ts'
 export interface Condition {
   readonly subject: string
   readonly workspace: string
-  /** Whose place among the alerts of its rule it takes, where that is not its workspace: what the names of one workspace cause leaves the places of others. */
+  /** The workspace whose alert limit it counts against, if not `workspace`: names that one workspace invents must not use up the limits of others. */
   readonly share?: string
-  /** The same words for as long as it lasts; what changes stands in the values. */
+  /** Stays the same while the condition lasts; changing numbers are in `values`. */
   readonly title: string
   readonly values: AlertValues
-  /** When the event happened that it is about; an alert that was resolved after it is not opened again for it. */
+  /** When the event happened; an alert that was resolved after this instant does not reopen. */
   readonly happenedAt?: number
 }
 
@@ -45,7 +45,7 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
       .map((each) =>
         ofSchedule(each, 'has had no successful run for too long', {
           since: iso(each.sinceAt),
-          succeeded: each.succeeded ? 'before' : 'not lately',
+          succeeded: each.succeeded ? 'before' : 'not recently',
           running: each.running?.id ?? null,
           started: each.running && iso(each.running.startedAt),
         }),
@@ -62,7 +62,7 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
   failure_rate: ({ share, minimum }, { succeeded, failed, ...of }) => {
     const ended = succeeded + failed
     if (ended < minimum || failed / ended < share) return []
-    return [ofSums(of, `${percent(share)} or more of the runs fail`, { failed, ended })]
+    return [ofSums(of, `at least ${percent(share)} of the runs fail`, { failed, ended })]
   },
 
   run_too_long: ({ factor, timeoutShare, minimum, atLeastMs, untimedFactor }, { runs, usual, ofSchedule }, now) =>
@@ -99,7 +99,7 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
     queues
       .filter(({ paused, oldestDueAt, waitedMs }) => !paused && oldestDueAt !== null && waitedMs > ageMs)
       .map(({ name, namedBy, ready, oldestDueAt }) => ({
-        ...ofFleet(`queue ${name}`, `Runs wait in queue ${name} for more than ${formatDuration(ageMs)}`, {
+        ...ofFleet(`queue ${name}`, `Runs in queue ${name} have waited for more than ${formatDuration(ageMs)}`, {
           ready,
           oldestDue: iso(oldestDueAt!),
         }),
@@ -128,31 +128,31 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
         share: namedBy,
       })),
 
-  // A deployment or an outage makes many runs late once; only what goes on is a reason to warn.
+  // A deployment or an outage makes many runs late once; only continued lateness is worth an alert.
   lateness_p99: ({ limitMs, minimum }, { p99Ms, count, late, stretches, ...of }) => {
     const goesOn = stretches.length >= MIN_STRETCHES && stretches.every((each) => each.p99Ms > limitMs && each.late > 0)
     if (count < minimum || late < MIN_LATE || p99Ms <= limitMs || !goesOn) return []
-    const what = `1 of 100 runs starts more than ${formatDuration(limitMs)} late`
+    const what = `1% of runs start more than ${formatDuration(limitMs)} late`
     return [ofSums(of, what, { p99: words(p99Ms), late, count })]
   },
 
   clock_skew: ({ limitMs }, { node, skewMs }) => {
     if (Math.abs(skewMs) <= limitMs) return []
-    const title = `The clock of node ${node} is more than ${formatDuration(limitMs)} off`
+    const title = `The clock of node ${node} is off by more than ${formatDuration(limitMs)}`
     return [ofFleet(`node ${node}`, title, { skewMs: Math.round(skewMs) })]
   },
 
   planner_stalled: ({ afterMs }, { schedules, led, planners, idleMs, overdue }) => {
     const values = { schedules, planners, overdue: overdue && `${overdue.workspace}/${overdue.key}` }
     if (overdue && overdue.lateMs > afterMs) return [ofFleet('planner', 'Planning is behind', values)]
-    // Without a lease planning may still go on: where every process plans, nobody needs one.
+    // Planning may continue without a lease: where every process plans, no lease is needed.
     const isIdle = schedules > 0 && !led && planners === 0 && idleMs > afterMs
-    return isIdle ? [ofFleet('planner', 'Nobody plans', values)] : []
+    return isIdle ? [ofFleet('planner', 'No process plans schedules', values)] : []
   },
 
   schedule_quarantined: (_, { schedules }) =>
     schedules.map((each) =>
-      ofSchedule(each, 'was set aside', { code: each.code, message: each.message.slice(0, 200) }),
+      ofSchedule(each, 'was quarantined', { code: each.code, message: each.message.slice(0, 200) }),
     ),
 
   leadership_flapping: (settings, { changes }) =>
@@ -161,16 +161,16 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
       : [],
 
   dead_letter_growth: ({ count }, { failed, ...of }) =>
-    failed > count ? [ofSums(of, `more than ${count} runs failed for good`, { failed })] : [],
+    failed > count ? [ofSums(of, `more than ${count} runs failed permanently`, { failed })] : [],
 
   orphaned_rows: ({ forMs }, { expired, unknownJobs }) => [
     ...(expired.runs > 0 && expired.forMs > forMs
-      ? [ofFleet('leases', 'No process takes back runs whose lease has ended', { runs: expired.runs })]
+      ? [ofFleet('leases', 'No process takes back runs whose lease has expired', { runs: expired.runs })]
       : []),
     ...unknownJobs
       .filter((each) => each.forMs > forMs)
       .map(({ workspace, job, queue, runs }) => ({
-        ...ofFleet(`job ${job} ${queue}`, `No worker of queue ${queue} has job ${job}: its runs wait`, {
+        ...ofFleet(`job ${job} ${queue}`, `No worker of queue ${queue} knows job ${job}, so its runs wait`, {
           job,
           queue,
           runs,
@@ -193,13 +193,13 @@ const JUDGES: { readonly [Kind in RuleKind]: Judge<Kind> } = {
       }),
 }
 
-/** A failure is an alert for this long, even if the next run succeeds at once. */
+/** A failure alerts for at least this long, even if the next run succeeds at once. */
 const TOLD_AT_LEAST_MS = 60_000
 /** A schedule whose runs take long succeeds less often than it fires. */
 const TIMES_LONGEST = 3
-/** Runs of a schedule, or of a job without one, from which on it is known what is usual. */
+/** Minimum number of runs to know the typical duration of a schedule, or of a job without one. */
 const MIN_DURATIONS = 3
-/** Late starts and stretches of time below which nobody is told. */
+/** Fewer late starts or periods than this do not alert. */
 const MIN_LATE = 3
 const MIN_STRETCHES = 2
 
@@ -216,7 +216,7 @@ function ofFailure({ workspace, job, schedule, runId, failedAt, error }: FailedS
 /** The subject of an alert about runs of a job that have no schedule. */
 export const failedJobSubject = (workspace: string, job: string): string => `job ${workspace}/${job}`
 
-/** A job of one workspace: another one's runs of the same name say nothing about it. */
+/** The key of a job within its workspace: jobs of the same name in other workspaces are unrelated. */
 export const ownJob = ({ workspace, job }: { readonly workspace: string; readonly job: string }): string =>
   JSON.stringify([workspace, job])
 
@@ -251,5 +251,5 @@ function ofSums(of: { readonly of: string; readonly workspace: string }, what: s
 
 const iso = (at: number): string => new Date(at).toISOString()
 const percent = (share: number): string => `${Math.round(share * 1000) / 10} %`
-/** Seconds are enough for people, once there are any. */
+/** From one second on, whole seconds are precise enough for display. */
 const words = (ms: number): string => formatDuration(ms < 1000 ? Math.round(ms) : Math.round(ms / 1000) * 1000)

@@ -1,18 +1,18 @@
-/** Which kinds of alert rules there are, what can be set about each, and the rules that hold without anybody writing them; when a rule applies is `alert-condition.ts`. */
+/** The kinds of alert rules, their settings, and the default rules. `alert-condition.ts` evaluates them. */
 
-/** What each kind can be told; durations are milliseconds here and text for people. */
+/** The settings of each kind; durations are milliseconds here and text in the API. */
 export interface RuleSettings {
-  /** A cursor, or a run that is due, has stood still for longer than this. */
+  /** A cursor has not moved, or a due run has not started, for longer than this. */
   readonly schedule_not_fired: { readonly graceMs: number }
-  /** For each schedule, and for each job of runs without one, until it succeeds again. */
+  /** Per schedule, and per job for runs without a schedule, until it succeeds again. */
   readonly run_failed: Record<never, never>
   readonly failed_in_a_row: { readonly count: number }
-  /** No success although so many occurrences have come due since the last one, and for at least so long. */
+  /** No success for at least `atLeastMs`, during which at least `periods` occurrences came due. */
   readonly no_success: { readonly periods: number; readonly atLeastMs: number }
   readonly failure_rate: Window & Part & { readonly share: number; readonly minimum: number }
   /**
-   * `factor` times the p95 of its job, once so many of them are known, or this share of its timeout; without a timeout also
-   * `untimedFactor` times what its schedule usually takes, or its job where it has no schedule.
+   * `factor` times the p95 of its job, once `minimum` durations are known, or `timeoutShare` of its timeout. Without a timeout also
+   * `untimedFactor` times the typical duration of its schedule, or of its job if it has no schedule.
    */
   readonly run_too_long: {
     readonly factor: number
@@ -24,7 +24,7 @@ export interface RuleSettings {
   readonly missed: Window
   readonly double_fire: Window
   readonly queue_age: { readonly ageMs: number }
-  /** More runs than this are due in a queue, and the oldest of them has waited for so long. */
+  /** More than `depth` runs are due in a queue, and the oldest has waited for `forMs`. */
   readonly queue_depth: { readonly depth: number; readonly forMs: number }
   readonly no_worker: { readonly forMs: number }
   readonly lateness_p99: Window & Part & { readonly limitMs: number; readonly minimum: number }
@@ -33,10 +33,10 @@ export interface RuleSettings {
   readonly schedule_quarantined: Record<never, never>
   readonly leadership_flapping: Window & { readonly changes: number }
   readonly dead_letter_growth: Window & Part & { readonly count: number }
-  /** Rows that no process takes further have been there for so long. */
+  /** Rows that no process handles have existed for this long. */
   readonly orphaned_rows: { readonly forMs: number }
   readonly cleanup_failing: { readonly afterMs: number }
-  /** The database failed over within the window, and writes that were acknowledged before may be missing. */
+  /** The database failed over within the window, and acknowledged writes may be missing. */
   readonly store_failed_over: Window
 }
 
@@ -44,7 +44,7 @@ interface Window {
   readonly windowMs: number
 }
 
-/** Only the runs of one job or of one queue; all when both are absent. */
+/** Limits a rule to the runs of one job or queue; all runs if both are absent. */
 interface Part {
   readonly job?: string
   readonly queue?: string
@@ -61,18 +61,18 @@ export interface RuleOf<Kind extends RuleKind> {
   readonly name: string
   readonly enabled: boolean
   readonly severity: Severity
-  /** The only workspace it looks at; the empty text for all of them. */
+  /** The only workspace that the rule checks; the empty text for all. */
   readonly workspace: string
-  /** Ids of the channels that are told; null for every channel that may hear of the workspace. */
+  /** Ids of the channels to notify; null for every channel that receives alerts of the workspace. */
   readonly channels: readonly string[] | null
-  /** How long the reason must be gone before the alert is resolved, so that one that comes and goes is one alert. */
+  /** How long the condition must be clear before the alert resolves, so that a flapping condition is one alert. */
   readonly resolveAfterMs: number
   readonly settings: RuleSettings[Kind]
 }
 
 export type AlertRule = { readonly [Kind in RuleKind]: RuleOf<Kind> }[RuleKind]
 
-/** One thing that can be set: as people write it, with its bounds. A default of null means that it may be absent. */
+/** One setting as written in the API, with its bounds. A default of null means that it is optional. */
 export type SettingSpec =
   | { readonly type: 'duration'; readonly default: string; readonly min: string; readonly max: string }
   | { readonly type: 'count'; readonly default: number; readonly min: number; readonly max: number }
@@ -82,9 +82,9 @@ export type SettingSpec =
 interface KindSpec {
   readonly name: string
   readonly severity: Severity
-  /** Whether it speaks of the fleet as a whole, so that no workspace can have such a rule. */
+  /** Whether it is about the whole fleet, so that no workspace can have such a rule. */
   readonly fleetOnly: boolean
-  /** By the name that people use: `grace` is `graceMs` inside. */
+  /** By API name: `grace` is `graceMs` in code. */
   readonly settings: Readonly<Record<string, SettingSpec>>
 }
 
@@ -96,7 +96,7 @@ const duration = (normal: string, min = '1s', max = '30d'): SettingSpec => ({
 })
 const count = (normal: number): SettingSpec => ({ type: 'count', default: normal, min: 1, max: 1_000_000 })
 const share = (normal: number): SettingSpec => ({ type: 'number', default: normal, min: 0.001, max: 1 })
-/** Sums are kept by five minutes; a day of them is read at most. */
+/** Sums are stored per five minutes; a rule reads at most one day of them. */
 const window = (normal: string): SettingSpec => duration(normal, '5m', '24h')
 const PART = { job: { type: 'name', default: null }, queue: { type: 'name', default: null } } as const
 
@@ -108,7 +108,7 @@ export const RULE_KINDS: { readonly [Kind in RuleKind]: KindSpec } = {
     settings: { grace: duration('1m') },
   },
   run_failed: {
-    name: 'A run failed for good',
+    name: 'A run failed permanently',
     severity: 'warning',
     fleetOnly: false,
     settings: {},
@@ -177,41 +177,41 @@ export const RULE_KINDS: { readonly [Kind in RuleKind]: KindSpec } = {
     name: 'Runs start late',
     severity: 'warning',
     fleetOnly: false,
-    // Five minutes is the last bound that lateness is counted by.
+    // Five minutes is the last bucket bound of the lateness counts.
     settings: { limit: duration('15s', '5ms', '4m'), minimum: count(20), window: window('15m'), ...PART },
   },
   clock_skew: {
-    name: 'The clock of a node is off',
+    name: 'The clock of a node is wrong',
     severity: 'warning',
     fleetOnly: true,
     settings: { limit: duration('2s', '100ms') },
   },
   planner_stalled: {
-    name: 'Nobody plans',
+    name: 'No process plans schedules',
     severity: 'critical',
     fleetOnly: true,
     settings: { after: duration('30s', '5s') },
   },
   schedule_quarantined: {
-    name: 'A schedule was set aside',
+    name: 'A schedule was quarantined',
     severity: 'warning',
     fleetOnly: false,
     settings: {},
   },
   leadership_flapping: {
-    name: 'The planner changes hands too often',
+    name: 'The planner lease changes hands too often',
     severity: 'warning',
     fleetOnly: true,
     settings: { changes: count(5), window: window('1h') },
   },
   dead_letter_growth: {
-    name: 'Many runs failed for good',
+    name: 'Many runs failed permanently',
     severity: 'warning',
     fleetOnly: false,
     settings: { count: count(100), window: window('1h'), ...PART },
   },
   orphaned_rows: {
-    name: 'Rows are left that no process takes further',
+    name: 'No process handles some runs',
     severity: 'warning',
     fleetOnly: true,
     settings: { for: duration('1m') },
@@ -220,7 +220,7 @@ export const RULE_KINDS: { readonly [Kind in RuleKind]: KindSpec } = {
     name: 'Old rows are not cleaned up',
     severity: 'warning',
     fleetOnly: true,
-    // A process that cleans up writes that down every five minutes.
+    // A process that cleans up records its progress every five minutes.
     settings: { after: duration('15m', '10m') },
   },
   store_failed_over: {
@@ -233,9 +233,9 @@ export const RULE_KINDS: { readonly [Kind in RuleKind]: KindSpec } = {
 
 export const RULE_KIND_NAMES = Object.keys(RULE_KINDS) as RuleKind[]
 
-/** The id of the rule that holds for a kind until somebody stores one of the same id. */
+/** The id of the default rule of a kind; a stored rule with this id replaces it. */
 export const defaultRuleId = (kind: RuleKind): string => `default-${kind.replaceAll('_', '-')}`
 
-/** The kind whose default rule has this id; undefined when it is no such id. */
+/** The kind whose default rule has this id; undefined for any other id. */
 export const kindOfDefault = (id: string): RuleKind | undefined =>
   RULE_KIND_NAMES.find((kind) => defaultRuleId(kind) === id)

@@ -87,7 +87,7 @@ describe('a diagnosis', () => {
       ...(['wrong', /its disk is full/, /free some space/] as const),
     ],
     ['a claim that reads the whole table', store({ claimPlan: 'scan' }), 'wrong', /whole table/, /runs_pending/],
-    ['a plan that nobody knows', store({ claimPlan: null }), 'warning', /does not say/, /again/],
+    ['a plan that nobody knows', store({ claimPlan: null }), 'warning', /does not report/, /again/],
     [
       'callers that wait',
       store({ pool: { used: 11, size: 11, waiting: 4 } }),
@@ -101,7 +101,7 @@ describe('a diagnosis', () => {
       /chmod 600 '\/x\/a b\.db' \/x\/y/,
     ],
     ['a pooler', store({ pooler: true }), 'warning', /transaction mode/, /listen: false/],
-    ['dead rows', store({ deadTuples: 60_000 }), 'warning', /60,000 dead rows beside 10/, /vacuum/],
+    ['dead rows', store({ deadTuples: 60_000 }), 'warning', /60,000 dead rows and 10/, /vacuum/],
     ['an old transaction', store({ oldestSnapshotMs: 600_000 }), 'warning', /open for 10m/, /pg_stat_activity/],
     ['a very old one', store({ oldestSnapshotMs: 7_200_000 }), 'wrong', /open for 2h/, /pg_terminate_backend/],
     ['a clock that is off', { skewMs: 501 }, 'warning', /\+501 ms/, /chrony/],
@@ -144,7 +144,7 @@ describe('a diagnosis', () => {
     [
       'a channel that reaches nobody',
       { deafChannels: [{ id: 'c1', name: 'ops', error: 'answered 410' }] },
-      ...(['wrong', /"ops" does not reach anybody: answered 410/, /channels test c1/] as const),
+      ...(['wrong', /"ops" does not deliver: answered 410/, /channels test c1/] as const),
     ],
     ['a fleet without a channel', { alerts: { open: [], channels: 0 } }, 'warning', /no alert channel/, /channels add/],
     [
@@ -162,12 +162,12 @@ describe('a diagnosis', () => {
     [
       'alerts that no server opens',
       { watch: { lookedAgoMs: null } },
-      ...(['warning', /no server has looked .* yet/, /everytick serve/] as const),
+      ...(['warning', /no server has checked .* yet/, /everytick serve/] as const),
     ],
     [
       'alerts that no server opens any more',
       { watch: { lookedAgoMs: 185_000 } },
-      ...(['warning', /for 3m5s: alerts neither open nor end/, /everytick serve/] as const),
+      ...(['warning', /for 3m5s: alerts neither open nor resolve/, /everytick serve/] as const),
     ],
   ])('complains of %s, and names what mends it', (_, facts, level, text, fix) => {
     const found = amiss(facts)
@@ -180,7 +180,7 @@ describe('a diagnosis', () => {
     ['a queue at rest', { queues: [{ name: 'q', ready: 41, paused: true, workers: 0 }] }],
     ['a queue with nothing due', { queues: [{ name: 'q', ready: 0, paused: false, workers: 0 }] }],
     [
-      'many dead rows beside many live ones',
+      'many dead rows and many live ones',
       { ...store({ deadTuples: 60_000 }), sizes: { ...WELL.sizes!, liveRuns: 9000 } },
     ],
     ['schedulers that all plan, without a lease', planner({ lease: null })],
@@ -194,11 +194,11 @@ describe('a diagnosis', () => {
     expect(amiss({ sizes, ...planner({ lease: null, schedulers: 0 }) })).toMatchObject([{ level: 'warning' }])
   })
 
-  it('says which parts could not be looked at, and goes on with the others', () => {
+  it('says which parts could not be checked, and goes on with the others', () => {
     const gone = { store: null, planner: null, queues: null, zoneData: null, spikes: null, quarantined: null }
     const found = amiss({ ...gone, deafChannels: null, alerts: null, watch: null })
     expect(found).toHaveLength(9)
-    expect(found.every(({ level, text }) => level === 'warning' && text.endsWith('could not be looked at'))).toBe(true)
+    expect(found.every(({ level, text }) => level === 'warning' && text.endsWith('could not be checked'))).toBe(true)
   })
 
   it('names a few of many, and counts the others', () => {

@@ -25,7 +25,7 @@ describe('a share of what was counted in classes', () => {
     expect(quantile(upTo(BOUNDS, longest), counts, share)).toBeCloseTo(value)
   })
 
-  it('is unknown when nothing was counted', () => {
+  it('is not known when nothing was counted', () => {
     expect(quantiles(BOUNDS, [0, 0, 0, 0])).toEqual({ p50: null, p95: null, p99: null })
     expect(quantiles(BOUNDS, [])).toEqual({ p50: null, p95: null, p99: null })
   })

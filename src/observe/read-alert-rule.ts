@@ -1,4 +1,4 @@
-/** Reads an alert rule as people write it, fills in what is absent and refuses what cannot be; and writes it back the same way. */
+/** Parses an alert rule from its API form, with defaults and validation, and formats it back. */
 import { didYouMean } from '../did-you-mean.ts'
 import { EverytickError, shown } from '../errors.ts'
 import type { Json } from '../json.ts'
@@ -14,7 +14,7 @@ import {
   type SettingSpec,
 } from './alert-rule.ts'
 
-/** Whose rule it is; the empty text for the whole fleet. */
+/** The workspace of the rule; the empty text for the whole fleet. */
 export interface RulePlace {
   readonly id: string
   readonly workspace: string
@@ -43,14 +43,14 @@ export function readRule({ id, workspace }: RulePlace, given: unknown): AlertRul
     channels: rule.channels === undefined || rule.channels === null ? null : channels(rule.channels),
     resolveAfterMs: value(rule.resolveAfter, 'resolveAfter', RESOLVE_AFTER) as number,
     settings: readSettings(kind, rule.settings ?? {}, workspace),
-    // Each kind has been read by its own table of settings, which a type cannot follow.
+    // The table of each kind has parsed its settings, which the type system cannot follow.
   } as AlertRule
 }
 
-/** The rule of a kind that holds without being stored. */
+/** The default rule of a kind. */
 export const defaultRule = (kind: RuleKind): AlertRule => readRule({ id: defaultRuleId(kind), workspace: '' }, { kind })
 
-/** As people write it, with everything that was left out: `readRule` reads it back as the same. */
+/** The API form with all defaults filled in; `readRule` parses it back to the same rule. */
 export function writtenRule(rule: AlertRule): { readonly [field: string]: Json } {
   const { kind, name, enabled, severity, channels, resolveAfterMs } = rule
   const inside = rule.settings as Readonly<Record<string, Json>>
@@ -109,7 +109,7 @@ function record(given: unknown, what: string, known: readonly string[]): Readonl
   for (const key of Object.keys(given)) {
     if (known.includes(key)) continue
     const near = didYouMean(key, known)
-    const all = known.length === 0 ? 'there is nothing to set' : `known fields: ${known.join(', ')}`
+    const all = known.length === 0 ? 'it has no settings' : `known are ${known.join(', ')}`
     const hint = near ? `did you mean ${near}?` : all
     throw new EverytickError('OPTION_UNKNOWN', `"${key.slice(0, 60)}" is not an option of ${what}`, { hint })
   }
@@ -124,7 +124,7 @@ function choice<Choice extends string>(given: unknown, what: string, allowed: re
 }
 
 function name(given: unknown, what: string): string {
-  // Control characters and halves of characters survive neither a log line nor a database.
+  // Control characters and lone surrogates survive neither a log line nor a database.
   if (typeof given === 'string' && /^[^\p{Cc}\p{Surrogate}]{1,200}$/u.test(given)) return given
   throw refused(`${what} cannot be ${shown(given)}`, 'use 1 to 200 plain characters')
 }

@@ -77,7 +77,7 @@ describe('the past of a definition that is about to change', () => {
     })
   })
 
-  it('is unknown when the timing cannot be read', () => {
+  it('is not known when the timing cannot be read', () => {
     const unreadable = { kind: 'cron', cron: '* * * * *', timezone: 'Mars/Olympus' } as const
     expect(accountUpTo(schedule({ timing: unreadable }), HOUR)).toBeNull()
   })

@@ -155,7 +155,7 @@ function checkKeys(options: object, known: readonly string[], path: string): voi
   for (const key in options) {
     if (known.includes(key)) continue
     const near = didYouMean(key, known)
-    const hint = near ? `did you mean ${path}${near}?` : `known fields: ${known.join(', ')}`
+    const hint = near ? `did you mean ${path}${near}?` : `known are ${known.join(', ')}`
     throw new EverytickError('OPTION_UNKNOWN', `"${path}${key}" is not an option of a cron expression`, { hint })
   }
 }

@@ -74,7 +74,7 @@ describe('the log of an app', () => {
       pass(200)
     }
     expect(facts).toBe(101)
-    const message = 'job "of-a-newer-build" is unknown to this worker; its run went back to the queue'
+    const message = 'job "of-a-newer-build" is not known to this worker; its run went back to the queue'
     const about = { run: run.id, attempt: 1, workspace: 'default' }
     expect(lines).toEqual([
       { level: 'warn', message, data: about },

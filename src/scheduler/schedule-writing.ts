@@ -162,7 +162,7 @@ export function conflict(
 ): EverytickError {
   const text = `${scheduleName(name)} is at revision ${is}${seen === null ? '' : `, not ${seen}`}`
   return new EverytickError('REVISION_CONFLICT', text, {
-    hint: 'read it again, and repeat the change if it still applies',
+    hint: 'read it again, and repeat the change if it still fits',
   })
 }
 

@@ -28,7 +28,7 @@ it('names a run that has ended, and else the usual causes', () => {
   1 run goes back to the queue.
 ${hint}`)
   expect(uncaughtText({ error, thrower: null }, { name: null, inProgress: 0 })).toBe(`${what}\
-  Which run threw it is unknown. The usual cause is ${causes}
+  Which run threw it is not known. The usual cause is ${causes}
   No run is in progress.
 ${hint}`)
 })

@@ -140,7 +140,7 @@ describe.each(Object.entries(STORES))('an error on %s that no code catches', (_,
     process.send('throw')
     const { code, text } = await ended
     expect(code).toBe(1)
-    expect(text).toContain('Which run threw it is unknown.')
+    expect(text).toContain('Which run threw it is not known.')
     for (const id of ids) expect(await run(id)).toMatchObject({ state: 'pending', attempt: 0 })
     expect(await run(suspect)).toMatchObject({ state: 'pending', attempt: 1, fence: MAX_UNCOUNTED + 1 })
   })

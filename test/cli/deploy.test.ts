@@ -121,7 +121,7 @@ describe('everytick apply on a server', () => {
     const { code, err } = await apply(['-f', '-'], { input })
     expect(code).toBe(2)
     expect(err).toMatch(/standard input, schedule 2 \(bad\): .*hour "25"/)
-    expect(err).toMatch(/standard input, schedule 3 \(typo\): crn is unknown/)
+    expect(err).toMatch(/standard input, schedule 3 \(typo\): crn is not known/)
     expect(await stored()).toEqual(before)
   })
 

@@ -71,7 +71,7 @@ describe('an edit', () => {
     expect((await stored(t, 'rich')).policy.retry).toMatchObject({ attempts: 3 })
   })
 
-  it('can be made where the job is unknown, unless it is about the job', async () => {
+  it('can be made where the job is not known, unless it is about the job', async () => {
     await using t = await start()
     await t.app.schedules.upsert(rich)
     await using other = await startedIn({ store: t.store, clock: t.clock }, { jobs: [noop] })

@@ -173,7 +173,7 @@ describe('upsert', () => {
     expect((await t.app.schedules.list()).map(({ concurrencyKey }) => concurrencyKey)).toEqual(['crm', 'own'])
   })
 
-  it('refuses a payload that does not match its schema, by name and path, and writes nothing', async () => {
+  it('refuses a payload that does not fit, by name and path, and writes nothing', async () => {
     await using t = await start()
     const bad = { workspace: 't_42', key: 'digest', every: '1h', job: digest, payload: { accountId: 7 } } as never
     await expect(t.app.schedules.upsertMany([hourly, bad])).rejects.toMatchObject({

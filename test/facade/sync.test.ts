@@ -115,7 +115,7 @@ describe('a sync', () => {
     ])
   })
 
-  it('fails before anything changes when one payload does not match its schema its schema', async () => {
+  it('fails before anything changes when one payload does not fit its schema', async () => {
     await deploy({ schedules: [first, second] }, (app) => app.sync())
     const bad = schedule({ key: 'bad', every: '1h', job: 'strict', payload: { id: 5 } })
     const slower = schedule({ key: 'first', every: '9h', job: noop })

@@ -56,7 +56,7 @@ it('is one run however often the same key is used', async () => {
   })
 })
 
-it('refuses an unknown schedule and a payload that does not match its schema, and writes nothing', async () => {
+it('refuses an unknown schedule and a payload that does not fit, and writes nothing', async () => {
   await start()
   await expect(t.app.schedules.trigger('default', 'gone')).rejects.toMatchObject({ code: 'SCHEDULE_NOT_FOUND' })
   await expect(t.app.schedules.trigger('default', 'hourly', { payload: { to: 1 } })).rejects.toMatchObject({

@@ -133,7 +133,7 @@ describe.each(STORES)('on %s', (store) => {
   it('refuses to include what it does not know, and says what it knows', async () => {
     const { status, body } = await stage.ask('GET', '/runs?include=payload,secrets')
     expect([status, body.code]).toEqual([422, 'REQUEST_INVALID'])
-    expect(body.detail).toBe('?include.1: is unknown here: write payload,result, or leave it out')
+    expect(body.detail).toBe('?include.1: is unknown here: use payload,result, or leave it out')
     expect((await stage.ask('GET', '/schedules?include=result')).status).toBe(422)
   })
 

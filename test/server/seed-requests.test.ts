@@ -180,7 +180,7 @@ describe.each(STORES)('on %s', (store) => {
         ['/color', undefined],
       ],
     )
-    expect(refused.body.hint).toContain('known are key, workspace, cron')
+    expect(refused.body.hint).toContain('known fields: key, workspace, cron')
     const patched = await stage.ask('PATCH', `/schedules/${fresh()}`, { body: { enabled: false } })
     expect(patched.status).toBe(422)
   })

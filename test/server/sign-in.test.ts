@@ -64,7 +64,7 @@ describe.each(STORES)('signing a browser in on %s', (store) => {
 
   it('asks again after a wrong key, and makes whoever guesses wait', async () => {
     const wrong = await post({ key: 'evt_ad_wrong', page: '/' })
-    expect([wrong.status, await wrong.text()]).toEqual([401, expect.stringContaining('wrong, expired or revoked')])
+    expect([wrong.status, await wrong.text()]).toEqual([401, expect.stringContaining('invalid, expired or revoked')])
     const from = (key: string) =>
       stage.server.fetch(
         new Request('http://app.example/jobs/sign-in', { method: 'POST', body: new URLSearchParams({ key }) }),

@@ -321,7 +321,7 @@ describe('the commands of a list', () => {
     ['words with a NUL', { command: 'echo', args: ['a\0b'] }],
     ['too many words', { command: 'echo', args: Array.from({ length: 65 }, () => 'x') }],
     ['a word that is too long', { command: 'echo', args: ['x'.repeat(4097)] }],
-    ['a word that does not match its schema', { command: 'strict', args: ['--help'] }],
+    ['a word that does not fit', { command: 'strict', args: ['--help'] }],
     ['a word that fits in part', { command: 'strict', args: ['abc;'] }],
     ['a word that fits in one of its lines', { command: 'strict', args: ['abc\n--help'] }],
   ])('refuse %s', async (_, payload) => {

@@ -89,7 +89,7 @@ describe('of those in line', () => {
     ['nobody where nobody waits', [], 0, [], []],
     ['as many as there is room for', [one(2), one(2), one(2)], 0, [0, 1], [0]],
     ['nobody when it is full', [one(2), one(2)], 2, [], [0, 0]],
-    ['those behind one that does not match its schema', [one(1), one(5), one(5)], 3, [1, 2], [2]],
+    ['those behind one that does not fit', [one(1), one(5), one(5)], 3, [1, 2], [2]],
     ['the next that fits, again and again', [one(1), one(3), one(2), one(3)], 2, [1], [1, 0, 0]],
     ['only as many as may still go first', [patient, one(9), one(9), one(9)], 3, [1, 2], [MAX_OVERTAKEN, 0]],
     ['nobody behind one that let enough go first', [impatient, one(9)], 3, [], [MAX_OVERTAKEN, 0]],
