@@ -1,17 +1,17 @@
-/** Other names that requests may use for our fields, in one table, and how a request in them becomes one in ours; what the fields mean is decided where they are read. */
+/** The table of field aliases that requests may use, and the translation of a request to the canonical names. */
 import { z } from 'zod'
 import { Refusal, type Spot } from './problem.ts'
 import type { WarningBody } from './warnings.ts'
 
 export interface Alias {
   readonly name: string
-  /** The field that it stands for; with a dot, a field inside another. */
+  /** The canonical field; a dot separates nested fields. */
   readonly is: string
-  /** What is accepted under this name, where that differs from what the field itself accepts. */
+  /** The schema of the alias, if it differs from that of the field. */
   readonly schema?: z.ZodType
-  /** From a value that the schema accepted. */
+  /** Converts a valid value of the alias to a value of the field. */
   readonly convert?: (value: never) => unknown
-  /** What the reader has to know beside the other name. */
+  /** A note for the warning, in addition to the canonical name. */
   readonly remark?: string
 }
 
@@ -25,7 +25,7 @@ export const FIELD_ALIASES: readonly Alias[] = [
     name: 'maxRetries',
     is: 'retry.attempts',
     schema: z.int().min(0).max(1000),
-    // The blueprint hands it to its queue as the number of attempts; a queue makes one attempt at least.
+    // The blueprint passes it to its queue as the number of attempts, and a queue makes at least one attempt.
     convert: (count: number) => Math.max(1, count),
     remark: 'it counts all attempts, including the first',
   },
@@ -45,14 +45,14 @@ export const FIELD_ALIASES: readonly Alias[] = [
     remark: '"enabled": false is "paused": true',
   },
 ]
-/** The states of the blueprint's executions. What it dispatched waits for a worker here. */
+/** The execution states of the blueprint. Its `dispatched` is a run that waits for a worker. */
 export const STATUS_ALIASES: Readonly<Record<string, string>> = { completed: 'succeeded', dispatched: 'pending' }
 
-/** Those that an object with these fields takes. */
+/** The aliases that apply to an object with these fields. */
 export const aliasesOf = (fields: Readonly<Record<string, unknown>>): readonly Alias[] =>
   FIELD_ALIASES.filter(({ name, is }) => is.split('.')[0]! in fields && !(name in fields))
 
-/** Schemas of objects that take aliases. */
+/** Object schemas that accept aliases. */
 const ALIASED = new WeakSet<z.ZodType>()
 
 export function withAliases<Schema extends z.ZodObject>(schema: Schema): Schema {
@@ -60,22 +60,22 @@ export function withAliases<Schema extends z.ZodObject>(schema: Schema): Schema 
   return schema
 }
 
-/** The aliases of a schema; none where it takes none. */
+/** The aliases of a schema; empty if it accepts none. */
 export const aliasesIn = (schema: unknown): readonly Alias[] =>
   schema instanceof z.ZodObject && ALIASED.has(schema) ? aliasesOf(schema.shape) : []
 
-/** What an alias accepts. */
+/** The schema of the values of an alias. */
 export const acceptedBy = ({ is, schema }: Alias, fields: Readonly<Record<string, unknown>>): z.ZodType =>
   schema ?? (fields[is] as z.ZodType)
 
 export interface Translated {
   readonly value: unknown
   readonly warnings: readonly WarningBody[]
-  /** Pointers of our fields, with the pointers that the caller wrote. */
+  /** Maps pointers of canonical fields to the pointers that the caller wrote. */
   readonly spelled: ReadonlyMap<string, string>
 }
 
-/** A request in our names. Refuses an alias beside its own field, and values that the alias does not accept. */
+/** Translates a request to canonical names. Refuses an alias together with its field, and invalid values of an alias. */
 export function translated(schema: z.ZodType, value: unknown, prefix: '' | '?'): Translated {
   const warnings = new Map<string, WarningBody>()
   const spelled = new Map<string, string>()
@@ -87,7 +87,7 @@ export function translated(schema: z.ZodType, value: unknown, prefix: '' | '?'):
     if (at instanceof z.ZodArray && Array.isArray(given))
       return given.map((each, i) => renamed(at.element as z.ZodType, each, `${path}/${i}`))
     if (!(at instanceof z.ZodObject) || !isFields(given)) return given
-    // Without a prototype, so that every name is a name like any other.
+    // No prototype, so that a name such as `__proto__` is an ordinary key.
     const fields: Fields = Object.create(null)
     for (const [name, each] of Object.entries(given)) {
       const of = Object.hasOwn(at.shape, name) ? (at.shape[name] as z.ZodType) : undefined

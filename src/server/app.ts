@@ -1,4 +1,4 @@
-/** Puts the table of routes on Hono: paths, methods, what is answered to those that lead nowhere; each request goes through `dispatch.ts`. */
+/** Registers the routes on Hono, with responses for unknown paths and methods. Every request goes through `dispatch.ts`. */
 import { setMaxListeners } from 'node:events'
 import { Hono } from 'hono'
 import { coreOf } from '../scheduler/core.ts'
@@ -37,7 +37,7 @@ export interface Server {
   readonly parts: Parts
   readonly routes: readonly Route[]
   fetch(request: Request, env?: NodeEnv): Promise<Response>
-  /** Ends streams and background tasks; happens by itself when the app stops. */
+  /** Ends streams and background tasks; stopping the app calls it. */
   end(): Promise<void>
 }
 
@@ -46,7 +46,7 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
   const settings = readServerOptions(options)
   const keys = createKeys(core)
   const ending = new AbortController()
-  // Each open stream listens to it.
+  // Every open stream adds a listener to this signal.
   setMaxListeners(0, ending.signal)
   const parts: Parts = {
     app,
@@ -78,7 +78,7 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
         arrived: { request: c.req.raw, params: c.req.param(), address: addressOf(c.env), base },
       }),
     )
-    // Where probes and scrapers look by habit.
+    // The paths where probes and scrapers look by convention.
     if (BARE.has(path))
       hono.on('GET', `${settings.basePath}${path}`, (c) =>
         dispatch(parts, gates, { route, arrived: { request: c.req.raw, params: {}, address: addressOf(c.env), base } }),
@@ -95,7 +95,7 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
     refuseTooMany(addressOf(c.env))
     return takeKey(parts, signIn, { request: c.req.raw, address: addressOf(c.env) })
   })
-  /** A page asks a person for a key; where the host decides who asks, a key is no use. */
+  /** Shows the sign-in page, unless the host authenticates callers and keys are not used. */
   const keyPage = (request: Request, page: string): Response | null =>
     wantsPage(request) && settings.access === 'keys' && !settings.authorize ? askKey(parts, page) : null
   const methodsOf = methodTable(routes, base)
@@ -111,7 +111,7 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
     if (seconds > 0) throw tooMany(seconds)
   }
   let document: ReturnType<typeof openApiDocument> | null = null
-  /** The page is for those who may see the document that it shows. */
+  /** The page requires the same access as the OpenAPI document that it shows. */
   const docs = async (request: Request, address: string): Promise<Response> => {
     const requestId = requestIdOf(request)
     try {
@@ -130,7 +130,7 @@ export function createServer(app: Everytick, options: ServerOptions): Server {
       return form ?? problemResponse(problem, headers)
     }
   }
-  /** The page asks as its reader does, so that it needs no rules of its own about who sees what. */
+  /** The page calls the API with the credentials of its reader, so it needs no access rules of its own. */
   const overview = async (request: Request, env: NodeEnv): Promise<Response> => {
     const headers = new Headers(request.headers)
     const ask = async (path: string): Promise<unknown> => {
@@ -167,7 +167,7 @@ const honoPath = (base: string, path: string): string => `${base}${path.replaceA
 
 const addressOf = (env: NodeEnv | undefined): string => env?.incoming?.socket?.remoteAddress ?? ''
 
-/** Which methods there are at a path, for those who came with another. */
+/** The methods that a path supports, for the `allow` header. */
 function methodTable(routes: readonly Route[], base: string): (path: string) => string[] {
   const patterns = routes.map(({ operation: { method, path } }) => ({
     method: method.toUpperCase(),

@@ -1,4 +1,4 @@
-/** Decides who sends a request: by key, by the cookie of a session, by the token of a run, by what the host says, or by standing in front of an open server; what they may do is `principal.ts`. */
+/** Authenticates a request: by API key, session cookie, completion token, the host's `authorize`, or as local on an open server. `principal.ts` decides what the caller may do. */
 
 import { printable } from '../printable.ts'
 import { isCompletionToken } from '../run/completion-token.ts'
@@ -14,13 +14,13 @@ import { Refusal } from './problem.ts'
 import { readAuthResult } from './settings.ts'
 
 export const SESSION_COOKIE = 'everytick_session'
-/** A page of another site cannot send it without asking first. */
+/** A page of another origin cannot send this header without a CORS preflight. */
 export const CSRF_HEADER = 'x-everytick'
 
-/** A scraper waits for its answer no longer than ten seconds, and the figures take some of them. */
+/** A scraper times out after ten seconds, and collecting the metrics takes some of them. */
 const WAIT_LIMIT_MS = 2000
 
-/** What is asked for, as far as a credential may be good for that alone. */
+/** The parts of a request that a credential may be limited to. */
 export interface Purpose {
   readonly operation: Pick<Operation, 'id' | 'withoutStore'>
   readonly params: Readonly<Record<string, string>>
@@ -28,16 +28,16 @@ export interface Purpose {
 
 export type Authenticate = (request: Request, address: string, purpose?: Purpose) => Promise<Principal | null>
 
-/** Of every workspace, since the token is of one run; and shown no more than readers are, see `routes/runs.ts`. */
+/** Not bound to a workspace, because the token is bound to one run. Sees no more than a reader: see `routes/runs.ts`. */
 const HOLDER: Principal = { name: 'completion token', scope: 'operate', workspace: null, keyId: null }
 
-/** Null when nothing was said about who asks; refused when what was said is wrong. */
+/** Returns null for a request without credentials; throws for invalid ones. */
 export function authenticator(parts: Parts, clock: Clock): Authenticate {
   const { keys, sessions, settings, keyGuesses } = parts
   const sessionGuesses = createGuesses(clock, WRONG_SESSIONS)
   const readToken = tokenReader(parts.core)
 
-  /** Only wrong keys wait: behind a proxy all callers have one address, and one guesser would lock out all. */
+  /** Limits only wrong keys: behind a proxy all callers share one address, and one guesser would lock out all of them. */
   const wrong = (waitSeconds: number): Refusal => {
     if (waitSeconds > 0) return tooMany(waitSeconds)
     return new Refusal('UNAUTHENTICATED', 'the API key is invalid, expired or revoked', {
@@ -46,14 +46,14 @@ export function authenticator(parts: Parts, clock: Clock): Authenticate {
     })
   }
 
-  /** Whoever was handed a run shows its token, which a host cannot know of. */
+  /** Completion tokens are checked before `authorize`, because the host does not know them. */
   const holder = async (token: string, { params }: Purpose): Promise<Principal | null> => {
     const runId = params.id ?? ''
     const attempt = await readToken(runId, token)
     return attempt === null ? null : { ...HOLDER, attempt: { ...attempt, runId } }
   }
 
-  /** While the store is away, what works without it is shown to keys that were good when it last answered. */
+  /** While the database is down, operations that work without it accept keys that were valid when it last responded. */
   const keyOf = async (token: string, purpose: Purpose | undefined): Promise<Key | null> => {
     if (!purpose?.operation.withoutStore) return keys.check(token)
     let forget = (): void => {}
@@ -96,7 +96,7 @@ export function authenticator(parts: Parts, clock: Clock): Authenticate {
     if (secret !== undefined && settings.access === 'keys') {
       const { found, waitSeconds } = await sessionGuesses.check({
         address,
-        // Of an address that is not known, every session may be good.
+        // Without a client address, every session may be valid.
         isKnown: () => address === '' || sessions.isSeen(secret),
         find: () => sessions.check(secret),
       })
@@ -115,7 +115,7 @@ export function authenticator(parts: Parts, clock: Clock): Authenticate {
 export const bearerOf = (request: Request): string | undefined =>
   /^Bearer\s+(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
 
-/** Its name goes into revisions and logs; one from before it was checked may hold characters that do not show. */
+/** The name goes into revisions and logs; old names may contain invisible characters. */
 const principalOf = ({ id, name, scope, workspace }: Key): Principal => ({
   ...{ name: printable(name), scope, workspace, keyId: id },
 })
@@ -135,7 +135,7 @@ export function cookieOf(request: Request, name: string): string | undefined {
 
 const changes = ({ method }: Request): boolean => method !== 'GET' && method !== 'HEAD'
 
-/** Browsers send the cookie along whoever made the page; only our own page sends the header. */
+/** Browsers send the cookie from any page; only our own page can send the header. */
 function refuseOtherSites(request: Request): void {
   if (!changes(request)) return
   refuseForeignOrigin(request)
@@ -152,7 +152,7 @@ export function refuseForeignOrigin(request: Request): void {
     throw new Refusal('CROSS_SITE', 'the request comes from a page of another origin')
 }
 
-/** A name that leads here from outside would make every page of the world one of ours. */
+/** Prevents DNS rebinding: a foreign host name that resolves here would make any page same-origin. */
 function refuseRebinding(request: Request): void {
   const host = (request.headers.get('host') ?? new URL(request.url).host).replace(/:\d+$/, '')
   if (['localhost', '127.0.0.1', '[::1]'].includes(host.toLowerCase())) return

@@ -1,24 +1,24 @@
-/** The work that goes with a server and that one node is enough for, each under a lease of its own; what each does is a file of its own. */
+/** Runs the background tasks of a server. One node executes each task, under a lease per task. */
 import { leadership } from '../engine/leadership.ts'
 import { createLoop } from '../engine/loop.ts'
 import type { Store } from '../store/contract/store.ts'
 import type { Parts } from './parts.ts'
 
 export interface BackgroundTask {
-  /** Of its lease. */
+  /** The name of its lease. */
   readonly name: string
-  /** One bounded step; answers in how many milliseconds the next is due. It may be done twice when a lease changes hands. */
+  /** One bounded step; returns the milliseconds until the next one. May run twice when the lease changes hands. */
   pass(store: Store): Promise<number>
 }
 
 export interface BackgroundTasks {
-  /** Runs the next pass of a background task now, if this node has it. */
+  /** Runs the next pass of a background task now, if this node holds its lease. */
   wake(name: string): void
   stop(): Promise<void>
 }
 
 const LEASE_MS = 10_000
-/** How often those who do not lead look whether they do. */
+/** How often a node without the lease tries to take it. */
 const STANDBY_MS = 3000
 
 export function startBackgroundTasks(
@@ -39,12 +39,12 @@ export function startBackgroundTasks(
         if (leads !== led) core.hub.tell({ kind: 'leadership.changed', task: task.name, leads })
         led = leads
         if (!leads) return STANDBY_MS
-        // The lease is renewed at each look, so no pause may be longer than it lasts.
+        // Each pass renews the lease, so no pause may be longer than the lease.
         return Math.min(await task.pass(store), LEASE_MS / 2)
       },
       onRecovery: () => core.hub.tell({ kind: 'engine.recovered', where: task.name }),
       onError(error, retryInMs) {
-        // A store that is closed while a pass is in flight is how things end.
+        // At shutdown the store may close while a pass is in flight.
         if (!ending.aborted) core.hub.tell({ kind: 'engine.error', where: task.name, error, retryInMs })
       },
     })

@@ -1,4 +1,4 @@
-/** Reads the body of a request within bounds: size, media type, JSON, depth; what it should contain is the operation's schema. */
+/** Reads a request body within limits of size, media type and depth. The schema of the operation validates the content. */
 import { yieldToEventLoop } from '../time/in-steps.ts'
 import { Refusal } from './problem.ts'
 
@@ -10,10 +10,10 @@ const LARGE_BYTES = 65_536
 const MAX_DEPTH = 32
 const MAX_VALUES = 50_000
 const MAX_FIELDS = 20_000
-/** Whoever copies such a field by assignment changes what all objects are. */
+/** Copying such a field by assignment would pollute `Object.prototype`. */
 const POLLUTING = '__proto__'
 
-/** Undefined when there is none. */
+/** Undefined without a body. */
 export async function readBody(request: Request, { maxBytes }: BodyLimits): Promise<unknown> {
   const bytes = await readBytes(request, maxBytes)
   if (bytes.length === 0) return undefined
@@ -29,21 +29,21 @@ export async function readBody(request: Request, { maxBytes }: BodyLimits): Prom
   } catch {
     throw new Refusal('BODY_INVALID', 'the body is not JSON in UTF-8')
   }
-  // To parse a large body takes long enough: what follows has turns of its own.
+  // Parsing a large body takes long enough, so the next steps yield to the event loop first.
   if (bytes.length > LARGE_BYTES) await yieldToEventLoop()
   refusePolluting(value)
   if (bytes.length > LARGE_BYTES) await yieldToEventLoop()
   return value
 }
 
-/** Refused as soon as it is too large, so that no more of it is kept. */
+/** Throws as soon as the body is too large, so that no more of it is buffered. */
 export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   const tooLarge = (): Refusal =>
     new Refusal('BODY_TOO_LARGE', `the body is larger than ${maxBytes} bytes`, { hint: 'send it in several requests' })
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
   const chunks: Uint8Array[] = []
   let size = 0
-  // Counted while it arrives: a length that was announced may be a lie, and there may be none.
+  // Counts while reading, because content-length may be wrong or missing.
   for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length
     if (size > maxBytes) throw tooLarge()
@@ -79,7 +79,7 @@ function refuseMuch(bytes: Uint8Array): void {
       deepest = Math.max(deepest, ++depth)
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
       depth--
-      // An empty list or object has no first value.
+      // An empty array or object has no first value.
       if (before === OPEN_LIST || before === OPEN_OBJECT) values--
     }
     if (byte > SPACE) before = byte

@@ -1,17 +1,17 @@
-/** Decides whether one more expensive request may begin beside those in flight: limits of the server, of one workspace and of one key; what the request does is left to its route. */
+/** Limits expensive requests in flight, per server, per workspace and per key. */
 import type { Operation } from './operation.ts'
 import { type Cost, ruleOf } from './operation-rules.ts'
 import { callerOf, type Principal } from './principal.ts'
 import { Refusal } from './problem.ts'
 
-/** How many may be in flight at once. */
+/** The maximum in flight at once. */
 export interface Limits {
   readonly server: number
   readonly workspace: number
   readonly key: number
 }
 
-/** How many are in flight; null for a caller without a key. */
+/** The number in flight; null for a caller without a key. */
 export interface InFlight {
   readonly server: number
   readonly workspace: number
@@ -20,19 +20,19 @@ export interface InFlight {
 
 export type LimitOwner = keyof Limits
 
-/** Whose limit refuses one more request, or null when it may begin. */
+/** The owner of the limit that refuses one more request; null if it may start. */
 export function limitReached(limits: Limits, { server, workspace, key }: InFlight): LimitOwner | null {
   if (key !== null && key >= limits.key) return 'key'
   if (workspace >= limits.workspace) return 'workspace'
-  // A workspace holds at most as many places as it leaves free, so that the next workspace always finds some.
+  // A workspace may hold at most as many permits as remain free, so that the next workspace always finds some.
   return workspace >= limits.server - server ? 'server' : null
 }
 
 export interface Holder {
   readonly key: string | null
-  /** Its workspace. A caller of all workspaces stands for itself, and all callers without a key stand for one workspace. */
+  /** The workspace it counts against. A caller of all workspaces counts on its own; all callers without a key count as one workspace. */
   readonly workspace: string
-  /** The only workspace that its key sees; absent for a caller of all of them. */
+  /** The workspace that its key is bound to; absent for a caller of all workspaces. */
   readonly boundTo?: string
 }
 
@@ -44,12 +44,12 @@ export function holderOf(principal: Principal | null, address: string): Holder {
 }
 
 export interface Semaphore {
-  /** Takes a place and returns the function that gives it back, which is idempotent; throws CONCURRENCY_LIMITED. */
+  /** Takes a permit and returns an idempotent release function; throws CONCURRENCY_LIMITED. */
   take(holder: Holder, limits?: Partial<Limits>): () => void
 }
 
 export interface SemaphoreOptions {
-  /** What is counted, in the plural, such as `event streams`. */
+  /** The plural noun for messages, such as `event streams`. */
   readonly what: string
   readonly limits: Limits
   readonly retryAfterSeconds: number
@@ -96,7 +96,7 @@ export function concurrencyLimited(
   })
 }
 
-/** By cost, so that a new operation is limited by its row. Costs that are not listed are limited by their rate alone. */
+/** Limits by cost, so that a new operation is limited by its row. Costs that are not listed have only a rate limit. */
 const BY_COST: Partial<Record<Cost, SemaphoreOptions>> = {
   search: { what: 'searches', limits: { server: 64, workspace: 24, key: 16 }, retryAfterSeconds: 1 },
   scan: { what: 'scans', limits: { server: 24, workspace: 8, key: 6 }, retryAfterSeconds: 2 },
@@ -106,11 +106,11 @@ const BY_COST: Partial<Record<Cost, SemaphoreOptions>> = {
 export const isLimited = (operation: Pick<Operation, 'id'>): boolean => BY_COST[ruleOf(operation).cost] !== undefined
 
 export interface OperationLimits {
-  /** Takes the place that the operation needs; returns the function that gives it back. */
+  /** Takes the permit that the operation needs; returns its release function. */
   take(operation: Pick<Operation, 'id'>, holder: Holder): Promise<() => void>
 }
 
-/** `ofWorkspace` answers the limit that a quota of a workspace sets in place of the usual one; it is asked only for costs that have a limit. */
+/** `ofWorkspace` returns the limit that a workspace quota sets instead of the default; called only for costs with a limit. */
 export function createOperationLimits(
   ofWorkspace: (cost: Cost, workspace: string) => Promise<number | undefined> = async () => undefined,
 ): OperationLimits {

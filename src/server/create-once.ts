@@ -1,7 +1,7 @@
-/** Makes a thing once where a request is repeated after its server died: it is made under the id that the first server used, or found under it. */
+/** Creates a resource once, even if a request is repeated after a server crash: under the id that the first server used, or finds it there. */
 import type { ParsedRequest } from './route.ts'
 
-/** `make` must fail, and write nothing, where there is a thing under the id of the request already. */
+/** `make` must fail without writing if a resource with the id of the request exists already. */
 export async function createOnce<Thing>(
   { interrupted }: Pick<ParsedRequest, 'interrupted'>,
   make: () => Promise<Thing>,

@@ -1,4 +1,4 @@
-/** Pages: how many, after which, and the opaque text that leads to the next; what is listed is each route's matter. */
+/** Pagination: the limit, the start position, and the opaque cursor of the next page. */
 import { Refusal } from './problem.ts'
 
 export interface Page<Item> {
@@ -6,10 +6,10 @@ export interface Page<Item> {
   readonly page: { readonly next: string | null; readonly hasMore: boolean }
 }
 
-/** Any JSON as text that goes into an address as it is. */
+/** Encodes any JSON as URL-safe text. */
 export const toCursor = (position: unknown): string => Buffer.from(JSON.stringify(position)).toString('base64url')
 
-/** What `toCursor` was given, if `isPosition` knows it again. */
+/** Decodes a cursor; `isPosition` validates the result. */
 export function fromCursor<Position>(
   cursor: string | undefined,
   isPosition: (value: unknown) => value is Position,
@@ -19,15 +19,15 @@ export function fromCursor<Position>(
     const position: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
     if (isPosition(position) && isPlain(position)) return position
   } catch {
-    // Answered below, like any other text that is no cursor.
+    // Handled below, like any other invalid cursor.
   }
   throw new Refusal('CURSOR_INVALID', 'the cursor is invalid', { hint: 'pass page.next unchanged' })
 }
 
-/** A cursor that somebody made up may carry text that no store takes. */
+/** A forged cursor may contain text that a store rejects. */
 const isPlain = (position: unknown): boolean => !/\\u0000|\\ud[89a-f]/i.test(JSON.stringify(position))
 
-/** From one more than was asked for: whether there is a next page is then known. */
+/** Builds a page from one row more than requested, which shows whether a next page exists. */
 export function pageOf<Row, Item>(
   rows: readonly Row[],
   limit: number,
@@ -46,12 +46,12 @@ const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value)
 
-/** Cursors of things that are listed by their id; some stores can compare it with nothing else. */
+/** Cursors of lists that are sorted by id. Must be a UUID: some stores cannot compare ids with other text. */
 export const isIdPosition = (value: unknown): value is { readonly id: string } => {
   const { id } = (value ?? {}) as { id?: unknown }
   return isId(id)
 }
 
-/** Cursors of entries that are only added. */
+/** Cursors of append-only lists. */
 export const isEntryPosition = (value: unknown): value is { readonly entry: number } =>
   Number.isSafeInteger((value as { entry?: unknown } | null)?.entry)

@@ -1,4 +1,4 @@
-/** Takes fields away that nobody gave: the scheduler's own options are absent or there, never undefined. */
+/** Drops undefined fields: the options of the scheduler are either absent or set. */
 type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> }
 
 export const defined = <T extends object>(given: T): Partial<Defined<T>> =>

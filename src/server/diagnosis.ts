@@ -1,4 +1,4 @@
-/** Looks up what a diagnosis has to know, each part by itself, so that one that fails leaves the others; what it means is `observe/diagnosis.ts`. */
+/** Gathers the facts of a diagnosis. Parts are independent, so that one failure does not affect the others. `observe/diagnosis.ts` evaluates them. */
 
 import type { DiagnosisFacts } from '../observe/diagnosis.ts'
 import { DAY_MS } from '../schedule/calendar.ts'
@@ -17,7 +17,7 @@ import { createForecastCache } from './forecast-cache.ts'
 import { spikesOf } from './routes/forecast.ts'
 
 const SOME = 20
-/** For so long a failover is shown. */
+/** How long a failover is reported. */
 const FAILOVER_DAYS = 7
 const MESSAGES = 200
 
@@ -31,7 +31,7 @@ export function createDiagnosis({ store: open, clock }: Pick<Core, 'store' | 'cl
   const cache = createForecastCache(clock)
   return async () => {
     const store = await open()
-    // Before anything is asked: the diagnosis itself takes several connections.
+    // Read before the first query, because the diagnosis itself takes several connections.
     const pool = store.upkeep.pool()
     const snapshot = await takeSnapshot({ store, clock, node: '' })
     const [of, writes, sizes, planner, queues, zoneData, spikes, quarantined, deafChannels, failovers, alerts, watch] =
@@ -130,7 +130,7 @@ async function alertFacts(documents: DocumentStore): Promise<DiagnosisFacts['ale
   }
 }
 
-/** One that has delivered something since is well again. */
+/** A channel that has delivered a message since is healthy again. */
 async function deafChannelsOf(
   documents: DocumentStore,
   now: number,

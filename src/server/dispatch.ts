@@ -1,4 +1,4 @@
-/** Carries one request through its operation: who asks, may they, is it well formed, was it asked before, do it, write it down; what is done is the route's. */
+/** Processes one request: authenticate, authorize, validate, check idempotency, call the handler, write the audit log. */
 
 import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
@@ -31,7 +31,7 @@ import type { WarningBody } from './warnings.ts'
 
 export interface Arrived {
   readonly request: Request
-  /** The parts of the path that the operation names. */
+  /** The path parameters of the operation. */
   readonly params: Readonly<Record<string, string>>
   readonly address: string
   readonly base: string
@@ -39,14 +39,14 @@ export interface Arrived {
 
 export interface Gates {
   readonly authenticate: Authenticate
-  /** Of callers that are known, and of addresses: strangers take nothing from callers. */
+  /** Separate rate limits for authenticated callers and for addresses, so that unauthenticated requests cannot use up those of callers. */
   readonly throttle: Throttle
   readonly strangers: Throttle
   readonly limits: OperationLimits
   readonly streams: OpenStreams
 }
 
-/** With the database away every request fails alike, as every loop does: that is reported as a failure of the loops is. */
+/** While the database is down every request fails the same way, so it is reported like a failing loop, throttled. */
 function logFailure(
   { hub, settings }: Parts['core'],
   { error, requestId, operation }: { readonly error: unknown; readonly requestId: string; readonly operation: string },
@@ -56,15 +56,15 @@ function logFailure(
   else settings.logger.error(`${operation} failed`, { requestId, error })
 }
 
-/** While the store is away no key can be checked: one of all workspaces that was good when it last answered sees why. */
+/** While the database is down no key can be checked; a key of all workspaces that was valid before sees the cause. */
 function isFleetKey({ keys, settings }: Parts, request: Request): boolean {
   const bearer = settings.authorize ? undefined : bearerOf(request)
   return bearer !== undefined && keys.lastKnown(bearer)?.workspace === null
 }
 
-/** For operations that are open to everybody. */
+/** The principal of operations that require no authentication. */
 const NOBODY: Principal = { name: 'anybody', scope: 'read', workspace: null, keyId: null }
-/** Of those who have not said who they are: a key to sign in with is all that they can send. */
+/** The body limit of unauthenticated requests, which can only send a key to sign in. */
 const MAX_UNKNOWN = 4096
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
@@ -73,7 +73,7 @@ export const requestIdOf = (request: Request): string => {
   return given !== null && REQUEST_ID.test(given) ? given : `req_${randomUUID()}`
 }
 
-/** Never throws: whatever goes wrong becomes an answer. */
+/** Never throws: every error becomes a response. */
 export async function dispatch(parts: Parts, gates: Gates, { route, arrived }: Dispatched): Promise<Response> {
   const requestId = requestIdOf(arrived.request)
   const spelled = new Map<string, string>()
@@ -84,7 +84,7 @@ export async function dispatch(parts: Parts, gates: Gates, { route, arrived }: D
   try {
     const asked = await admitted({ parts, gates, route, spelled, onKnown }, arrived, requestId)
     const reply = await limited(parts, gates, { route, asked })
-    // Nobody reads the body of an answer to HEAD, and so nobody would ever end it.
+    // Nothing reads the body of a response to HEAD, so cancel it here.
     if (arrived.request.method === 'HEAD') await reply.raw?.body?.cancel()
     return await responseOf(reply, requestId)
   } catch (error) {
@@ -101,7 +101,7 @@ interface Admitted {
   readonly asked: ParsedRequest
 }
 
-/** Holds a place while it works, and where its answer stays open until that ends. */
+/** Holds a permit during the request, and for a stream until it ends. */
 async function limited(parts: Parts, { limits, streams }: Gates, { route, asked }: Admitted): Promise<Reply> {
   const { principal, address, request } = asked
   const release = await limits.take(route.operation, holderOf(principal === NOBODY ? null : principal, address))
@@ -122,7 +122,7 @@ async function limited(parts: Parts, { limits, streams }: Gates, { route, asked 
   }
 }
 
-/** An answer that stays open takes a place of the quota of its workspace. */
+/** A stream counts against the stream quota of its workspace. */
 async function streamPlace({ core }: Parts, { route, asked }: Admitted, { raw }: Reply): Promise<() => void> {
   const { workspace } = asked.principal
   const isStream = raw?.headers.get('content-type')?.startsWith('text/event-stream') && asked.request.method === 'GET'
@@ -145,13 +145,13 @@ interface Entrance {
   readonly parts: Parts
   readonly gates: Gates
   readonly route: Route
-  /** Is filled with the pointers of our fields and those that the caller wrote. */
+  /** Output: maps pointers of canonical fields to those that the caller wrote. */
   readonly spelled: Map<string, string>
-  /** Called when the caller has proved who it is. */
+  /** Called once the caller is authenticated. */
   readonly onKnown: (principal: Principal) => void
 }
 
-/** Everything that can be refused without doing anything. */
+/** Every check that needs no side effect. */
 async function admitted(
   { parts, gates, route, spelled, onKnown }: Entrance,
   arrived: Arrived,
@@ -163,7 +163,7 @@ async function admitted(
   const principal = isProbe ? null : await gates.authenticate(request, address, { operation, params: arrived.params })
   const who = principal ?? NOBODY
   if (principal) onKnown(principal)
-  // A backlog must not make a process look dead: probes cost next to nothing, and have no allowance to use up.
+  // Probes have no rate limit: they are cheap, and a flood of requests must not make a process look dead.
   if (ruleOf(operation).cost !== 'probe') {
     const seconds = principal ? gates.throttle.take(callerOf(principal)) : gates.strangers.take(address)
     if (seconds > 0) throw tooMany(seconds)
@@ -187,7 +187,7 @@ async function admitted(
   if (body !== undefined && !operation.body) throw new Refusal('REQUEST_INVALID', 'this operation takes no request body')
   if (body === undefined && operation.body) refuseNoBody(operation.body)
   const read = operation.body && readInOurs(operation.body, body ?? {}, inOurs)
-  // To read a large body takes as long as one may hold the loop: what is done with it has a turn of its own.
+  // Reading a large body may already block the event loop for long enough, so yield before going on.
   if (body !== undefined) await yieldToEventLoop()
   const known = { params, query, body: read, notes, principal: who, request, requestId, address, base }
   const budget = searchBudget(searchStepsOf(operation))
@@ -215,7 +215,7 @@ function refuseScope({ scope, reach, id }: Operation, principal: Principal | nul
     throw new Refusal('FORBIDDEN', `${id} affects all workspaces, but this key is bound to one`)
 }
 
-/** An operation of which every field is optional needs no body. */
+/** An operation whose fields are all optional needs no body. */
 function refuseNoBody(schema: z.ZodType): void {
   const missing = schema.safeParse({}).error?.issues.map(({ path }) => path.join('.')) ?? []
   if (missing.length === 0) return
@@ -226,7 +226,7 @@ function refuseNoBody(schema: z.ZodType): void {
 }
 
 function queryOf(request: Request): Record<string, string> {
-  // Without a prototype, so that every name is a name like any other.
+  // No prototype, so that a name such as `__proto__` is an ordinary key.
   const query: Record<string, string> = Object.create(null)
   for (const [name, value] of new URL(request.url).searchParams) {
     if (Object.hasOwn(query, name))
@@ -242,7 +242,7 @@ function refuseQuery(request: Request): undefined {
   return undefined
 }
 
-/** With an Idempotency-Key the answer of the first time, otherwise by doing it. */
+/** With an Idempotency-Key, replays the first response if there is one; otherwise calls the handler. */
 async function done(parts: Parts, route: Route, asked: ParsedRequest): Promise<Reply> {
   const key = asked.request.headers.get('idempotency-key')
   if (key === null || route.operation.method !== 'post' || route.operation.action === undefined)
@@ -265,7 +265,7 @@ async function doneOnce(parts: Parts, { route, asked }: Omit<Answered, 'reply'>,
   try {
     reply = await handled(parts, route, asked)
   } catch (error) {
-    // A refusal of the first request wrote nothing. Otherwise the next asker takes over; while the store is away the lease runs out.
+    // A refusal wrote nothing. Otherwise the next request takes over; while the database is down, the lease expires.
     if (asked.interrupted || problemOf(error, asked.requestId).isOurs) await begun.interrupt().catch(() => {})
     else await begun.abandon()
     throw error
@@ -275,7 +275,7 @@ async function doneOnce(parts: Parts, { route, asked }: Omit<Answered, 'reply'>,
   try {
     await record(parts, { route, asked, reply })
   } finally {
-    // It was done, whatever became of its record: whoever asks again must not do it again.
+    // The change was made even if recording it failed, so a repeated request must not make it again.
     await begun.finish(kept)
   }
   return reply
@@ -288,7 +288,7 @@ async function recorded(parts: Parts, route: Route, asked: ParsedRequest): Promi
 }
 
 async function handled({ jobs }: Parts, { operation, handle }: Route, asked: ParsedRequest): Promise<Reply> {
-  // Whatever shows a payload must know what of it is secret.
+  // Whatever shows a payload must know which parts are redacted.
   if (operation.scope !== 'none' && !operation.withoutStore) await jobs.refresh()
   const isBound = (asked.principal?.workspace ?? null) !== null
   const made = await actingBound(isBound, async () => handle(asked))
@@ -299,7 +299,7 @@ async function handled({ jobs }: Parts, { operation, handle }: Route, asked: Par
   return reply
 }
 
-/** Says which names of the request are called otherwise, beside what else there is to mind. */
+/** Adds the alias warnings of the request to those of the response. */
 function withNotes(reply: Reply, notes: readonly WarningBody[]): Reply {
   const { body } = reply
   if (notes.length === 0 || typeof body !== 'object' || body === null) return reply
@@ -313,7 +313,7 @@ interface Answered {
   readonly reply: Reply
 }
 
-/** Every change is on record before anybody is told that it was made. */
+/** Writes the change to the audit log before the response is sent. */
 async function record({ core }: Parts, { route, asked, reply }: Answered): Promise<void> {
   const { action } = route.operation
   const { principal, requestId, address, interrupted } = asked
@@ -329,13 +329,13 @@ async function record({ core }: Parts, { route, asked, reply }: Answered): Promi
   })
 }
 
-/** Of a request whose server died: that nothing was left to change says that it may have changed it, and not written that down. */
+/** For a request whose server crashed: if nothing was left to change, the first server may have changed it without an audit entry. */
 const changeBefore = ({ principal, request }: ParsedRequest): Change => ({
   workspace: principal.workspace ?? '',
   target: new URL(request.url).pathname,
 })
 
-/** For every answer: nothing here is for caches, frames or guesses about its type. */
+/** Headers of every response: no caching, framing or MIME sniffing. */
 export const SAFETY: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

@@ -1,4 +1,4 @@
-/** Shows the OpenAPI document to people as one page without scripts, so that nothing has to be fetched from anywhere. */
+/** Renders the OpenAPI document as one HTML page without scripts or external resources. */
 import { escaped, htmlPage } from './html.ts'
 
 type Node = { readonly [key: string]: unknown }

@@ -1,24 +1,24 @@
-/** Keeps computed answers for a minute and renews them in the background, one computation at a time; what is computed is the caller's matter. */
+/** Caches computed results for a minute and refreshes them in the background, one computation at a time. */
 import type { Clock } from '../time/clock.ts'
 import { createSemaphore } from './concurrency.ts'
 
 export interface Made<Value> {
-  /** When it was begun, by the clock of the process. */
+  /** When the computation started, by the clock of the process. */
   readonly asOf: number
   readonly value: Value
 }
 
 export interface ForecastCache {
-  /** The answer of this name: kept, or computed now for the first caller, in a place of its owner: a workspace, or a caller of all of them. */
+  /** The result of this name, cached or computed now. It counts against its owner: a workspace, or a caller of all workspaces. */
   get<Value>(name: string, compute: () => Promise<Value>, owner?: string): Promise<Made<Value>>
 }
 
-/** From then on it is computed again, while the old answer is still given. */
+/** Older results are refreshed in the background, and still returned. */
 const FRESH_MS = 60_000
-/** From then on the old answer is of no use any more. */
+/** Older results are no longer returned. */
 const USEFUL_MS = 10 * 60_000
 const MAX_KEPT = 50
-/** Computations that wait for their turn, of all owners and of one. */
+/** Maximum queued computations, in total and per owner. */
 const LIMITS = { server: 20, workspace: 5, key: 5 }
 
 interface Kept {
@@ -32,7 +32,7 @@ export function createForecastCache(clock: Clock): ForecastCache {
   const underWay = new Map<string, Promise<Made<unknown>>>()
   let last: Promise<unknown> = Promise.resolve()
 
-  /** With no room left, the owner of the most answers loses its oldest one. */
+  /** If the cache is full, evicts the oldest result of the owner with the most results. */
   const keep = (name: string, answer: Kept): void => {
     kept.delete(name)
     kept.set(name, answer)
@@ -58,12 +58,12 @@ export function createForecastCache(clock: Clock): ForecastCache {
     return begun
   }
 
-  /** The caller has its answer: without a place left, the next caller renews it. */
+  /** Refreshes in the background; if the queue is full, a later call refreshes instead. */
   const renewLater = (name: string, compute: () => Promise<unknown>, owner: string): void => {
     try {
       renew(name, compute, owner).catch(() => {})
     } catch {
-      // No place is left.
+      // The queue is full.
     }
   }
 
@@ -72,7 +72,7 @@ export function createForecastCache(clock: Clock): ForecastCache {
       const made = kept.get(name)?.made
       const ageMs = made ? clock.now() - made.asOf : Number.POSITIVE_INFINITY
       if (!made || ageMs >= USEFUL_MS) return (await renew(name, compute, owner)) as Made<Value>
-      // Nobody waits for it: a failure is met by whoever asks when the old answer is of no use any more.
+      // No caller waits for it; if it keeps failing, callers see the error once the cached result has expired.
       if (ageMs >= FRESH_MS) renewLater(name, compute, owner)
       return made as Made<Value>
     },

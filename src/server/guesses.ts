@@ -1,24 +1,24 @@
-/** Decides whether the database is asked about a key or a session: an address that has used up its guesses is answered from memory, and what memory knows still works from there. */
+/** Decides whether to query the database for a key or session. An address that has used up its guesses gets only what is in memory. */
 import type { Clock } from '../time/clock.ts'
 import { throttle } from './throttle.ts'
 
 export interface Guess<Found> {
-  /** Where it comes from; the empty text when that is not known. */
+  /** The client address; the empty text if unknown. */
   readonly address: string
-  /** Whether memory knows what is asked for; costs no read for each question. */
+  /** Whether memory knows the credential; needs no database read per call. */
   readonly isKnown: () => boolean | Promise<boolean>
   readonly find: () => Promise<Found | null>
 }
 
 export interface Checked<Found> {
   readonly found: Found | null
-  /** After how many seconds the address may guess again. 0 where it may now, or is not known: one guesser would lock out all. */
+  /** Seconds until the address may guess again. 0 if it may now, or if the address is unknown: one guesser would lock out all. */
   readonly waitSeconds: number
 }
 
 export interface Guesses {
   check<Found>(guess: Guess<Found>): Promise<Checked<Found>>
-  /** Counts a wrong credential that was found out without this; returns how long its address has had to wait before it. */
+  /** Counts a wrong credential that was detected elsewhere; returns how long its address had to wait before it. */
   wrong(address: string): number
 }
 
@@ -27,9 +27,9 @@ export interface GuessLimits {
   readonly perSecond: number
 }
 
-/** Ten at once, then ten a minute. */
+/** A burst of ten, then ten a minute. */
 export const WRONG_KEYS: GuessLimits = { burst: 10, perSecond: 10 / 60 }
-/** Browsers behind one proxy whose sessions ended overnight come back together. */
+/** Larger for sessions: browsers behind one proxy whose sessions expired overnight return together. */
 export const WRONG_SESSIONS: GuessLimits = { burst: 100, perSecond: 2 }
 
 export function createGuesses(clock: Clock, limits: GuessLimits): Guesses {

@@ -1,4 +1,4 @@
-/** A server as a function from requests to answers, for those who listen themselves. */
+/** The server as a request handler, to mount in an app with its own HTTP server. */
 import { EverytickError } from '../errors.ts'
 import { coreOf, notRunning } from '../scheduler/core.ts'
 import type { Everytick } from '../scheduler.ts'
@@ -8,13 +8,13 @@ import type { Handler, NodeEnv } from './mounted.ts'
 import { problemOf } from './problem.ts'
 import { readServerOptions, type ServerOptions } from './settings.ts'
 
-/** To be mounted wherever requests are spoken; it ends when the app stops, and begins again when the app was started again. */
+/** Creates the handler. It stops with the app, and restarts when the app is started again. */
 export function handler(app: Everytick, options: ServerOptions = {}): Handler {
   const { basePath } = readServerOptions(options)
   const core = coreOf(app)
   let server: Server | null = null
 
-  /** Throws while the app is stopped: a server begun then would look after nothing, and would not hear when that changes. */
+  /** Throws while the app is stopped: a server created then would run no background tasks, and would not notice a later start. */
   const begun = (): Server => {
     if (server) return server
     if (core.isStopped()) throw notRunning()
@@ -39,7 +39,7 @@ export function handler(app: Everytick, options: ServerOptions = {}): Handler {
   return Object.assign(answer, { basePath })
 }
 
-/** By its headers: a Request of another realm is as good as ours. */
+/** Checks the headers instead of instanceof, because a Request may come from another realm. */
 const notARequest = (): EverytickError =>
   new EverytickError('OPTION_INVALID', 'app.handler() expects a web Request and got something else', {
     hint: "in Express, Fastify and node:http, mount toNodeHandler(app.handler()) of 'everytick/server'",

@@ -1,4 +1,4 @@
-/** Pages of text without scripts: one style, one policy, everything that comes from elsewhere escaped. */
+/** HTML pages without scripts: one style, one content security policy, escaping. */
 import { createHash } from 'node:crypto'
 
 const STYLE = `
@@ -21,7 +21,7 @@ export const escaped = (text: unknown): string =>
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
 
-/** `body` is trusted: whoever makes it has escaped what it contains. */
+/** `body` is trusted HTML: the caller has escaped its content. */
 export function htmlPage(title: string, body: string, status = 200): Response {
   const text = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title><style>${STYLE}</style></head><body>

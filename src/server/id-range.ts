@@ -1,9 +1,9 @@
-/** Which ids begin with what a caller wrote, as bounds that an index on ids can use, and the page of a list between them. */
+/** Turns an id prefix into bounds that an id index can use, and limits a list to them. */
 
 export interface IdRange {
-  /** The least id that fits. */
+  /** The smallest matching id. */
   readonly from: string
-  /** The first id beyond those that fit; absent when there is none. */
+  /** The first id after the matching ones; absent if there is none. */
   readonly before?: string
 }
 
@@ -11,7 +11,7 @@ export const MIN_DIGITS = 4
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 const DIGITS = 32
 
-/** Null when it is not the beginning of an id. Dashes may stand anywhere or be left out. */
+/** Null if the text is not an id prefix. Dashes are optional and may be anywhere. */
 export function idRange(text: string): IdRange | null {
   const digits = text.replaceAll('-', '').toLowerCase()
   if (!/^[0-9a-f]+$/.test(digits) || digits.length < MIN_DIGITS || digits.length > DIGITS) return null
@@ -25,13 +25,13 @@ export function idRange(text: string): IdRange | null {
 
 const dashed = (digits: string): string => digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 
-/** Lists go from the greatest id to the least: where this one begins. */
+/** The start of the range in a list sorted by descending id. */
 export function startOf(range: IdRange | undefined, cursor: { readonly id: string } | undefined): { after?: string } {
   const { before } = range ?? {}
   const after = cursor === undefined ? before : before === undefined || cursor.id < before ? cursor.id : before
   return after === undefined ? {} : { after }
 }
 
-/** Those rows of a list that the range has; what is below it is the end of the list. */
+/** The rows within the range; the list ends at the first row below it. */
 export const within = <Row extends { readonly id: string }>(rows: readonly Row[], range: IdRange | undefined): Row[] =>
   rows.filter(({ id }) => range === undefined || id >= range.from)

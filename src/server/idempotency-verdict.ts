@@ -1,7 +1,7 @@
-/** Decides what becomes of a request from the document of its Idempotency-Key: begin it, answer as before, wait, or take over; reading and writing that document is `idempotency.ts`. */
+/** Decides from the record of an Idempotency-Key what to do with a request: start, replay, wait or take over. `idempotency.ts` reads and writes the record. */
 import type { Json } from '../json.ts'
 
-/** The answer of a request, as a repetition gets it. */
+/** The response that a repeated request gets. */
 export interface StoredAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -14,11 +14,11 @@ export interface StoredAnswer {
  */
 export type RequestState = 'begun' | 'interrupted' | 'done'
 
-/** What the document of a key says. */
+/** The record of an idempotency key. */
 export interface RequestRecord {
   readonly state: RequestState
   readonly version: number
-  /** The last write or renewal, by the store's clock. */
+  /** The last write or lease renewal, by the database clock. */
   readonly updatedAt: number
   readonly fingerprint: string
   readonly answer: StoredAnswer | null
@@ -26,11 +26,11 @@ export interface RequestRecord {
 
 export interface RepeatedRequest {
   readonly fingerprint: string
-  /** By the store's clock. */
+  /** By the database clock. */
   readonly now: number
-  /** The version that this asker saw when it came; null at its first look. */
+  /** The version that this request saw first; null at its first read. */
   readonly seen: number | null
-  /** How long this asker has waited. */
+  /** How long this request has waited. */
   readonly waitedMs: number
 }
 
@@ -42,22 +42,22 @@ export type Verdict =
   | { readonly kind: 'take_over' }
   | { readonly kind: 'wait'; readonly ms: number }
 
-/** A server that has not renewed for this long counts as dead. */
+/** A server that has not renewed its lease for this long is considered dead. */
 export const LEASE_MS = 3000
-/** Two renewals may fail before the lease ends. */
+/** Two renewals may fail before the lease expires. */
 export const RENEW_MS = LEASE_MS / 3
 const POLL_MS = 250
 
-/** An asker waits one lease at most: by then the document was renewed, answered or given up. */
+/** A request waits for at most one lease: by then the record was renewed, completed or abandoned. */
 export function judge(record: RequestRecord | null, { fingerprint, now, seen, waitedMs }: RepeatedRequest): Verdict {
   if (!record) return { kind: 'begin' }
   if (record.fingerprint !== fingerprint) return { kind: 'conflict' }
   if (record.answer) return { kind: 'replay', answer: record.answer }
   const leaseEndsInMs = record.updatedAt + LEASE_MS - now
   if (record.state === 'interrupted' || leaseEndsInMs <= 0) return { kind: 'take_over' }
-  // Its server lives: it has renewed the lease since this asker came.
+  // Its server is alive: it has renewed the lease since this request arrived.
   if (seen !== null && record.version !== seen) return { kind: 'in_flight' }
-  // After a whole lease only a clock that was set back can be the reason.
+  // After a whole lease without renewal, only a clock that was set back explains this.
   if (waitedMs >= LEASE_MS) return { kind: 'in_flight' }
   return { kind: 'wait', ms: Math.min(POLL_MS, leaseEndsInMs) }
 }

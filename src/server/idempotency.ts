@@ -1,4 +1,4 @@
-/** Lets a request be repeated without being done twice: its answer is kept under its Idempotency-Key for a day, and while it is worked on the key is leased; who may go on is decided by `idempotency-verdict.ts`. */
+/** Makes repeated requests idempotent: stores the response under the Idempotency-Key for a day, and leases the key while a request is in flight. */
 import { createHash } from 'node:crypto'
 import type { Json } from '../json.ts'
 import type { Core } from '../scheduler/core.ts'
@@ -7,33 +7,33 @@ import { judge, RENEW_MS, type RequestRecord, type RequestState, type StoredAnsw
 import { Refusal } from './problem.ts'
 
 export interface KeyedRequest {
-  /** The caller: each has keys of its own. */
+  /** The caller; idempotency keys are separate per caller. */
   readonly who: string
   readonly key: string
   /** Method, path and body. */
   readonly text: string
   readonly requestId: string
-  /** How a person finds out what became of it, where doing it again might do it twice; null where it may be done again. */
+  /** How to check the outcome, if repeating might apply the change twice; null if repeating is safe. */
   readonly look: string | null
 }
 
-/** What a handler knows of the request that began first and was not answered. */
+/** What a handler knows about the first request, which got no response. */
 export interface Interrupted {
-  /** By the store's clock. */
+  /** By the database clock. */
   readonly begunAt: number
   readonly requestId: string
 }
 
 export interface Begun {
-  /** For what the request makes: the same for every server that takes it over. */
+  /** The id of the resource to create: the same for every server that takes over. */
   readonly newId: string
-  /** Null when this is the first. */
+  /** Null if this is the first request. */
   readonly interrupted: Interrupted | null
-  /** Keeps the answer. */
+  /** Stores the response. */
   finish(answer: StoredAnswer): Promise<void>
-  /** Nothing was done: the next may begin. */
+  /** Nothing was changed: the next request may start. */
   abandon(): Promise<void>
-  /** It ended with an error that leaves open what was written: the next takes over at once. */
+  /** An error left the outcome unknown: the next request takes over at once. */
   interrupt(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ const hash = (text: string): string => createHash('sha256').update(text).digest(
 
 export const idempotencyId = (who: string, key: string): string => hash(`${who}\n${key}`)
 
-/** Answers within one lease: with the answer of the first request, or with the right to do it. */
+/** Returns within one lease: the response of the first request, or the right to execute it. */
 export async function begin(core: Core, request: KeyedRequest): Promise<StoredAnswer | Begun> {
   const { who, key, text, requestId, look } = request
   if (key.length > MAX_KEY) throw new Refusal('REQUEST_INVALID', `Idempotency-Key is longer than ${MAX_KEY} characters`)
@@ -59,7 +59,7 @@ export async function begin(core: Core, request: KeyedRequest): Promise<StoredAn
   const place: Place = { core, documents: store.documents, id: idempotencyId(who, key) }
   const fingerprint = hash(text)
   const cameAt = core.clock.elapsed()
-  // Most keys are new: the first write finds that out, and the document is read only when it is there.
+  // Most keys are new, so try to insert first, and read the record only if it exists.
   let found: Document | null = null
   for (let seen: number | null = null; ; ) {
     const waitedMs = core.clock.elapsed() - cameAt
@@ -116,7 +116,7 @@ function recordOf(found: Document): RequestRecord {
   return { state: found.state as RequestState, version: found.version, updatedAt: found.updatedAt, fingerprint, answer }
 }
 
-/** Renews the document while the handler works. After a takeover the version is another, and nothing is written here any more. */
+/** Renews the lease while the handler runs. After a takeover the version differs, and this server writes nothing more. */
 function leased(place: Place, document: Document, interrupted: Interrupted | null): Begun {
   const data = dataOf(document)
   let { version } = document
@@ -129,7 +129,7 @@ function leased(place: Place, document: Document, interrupted: Interrupted | nul
         version = renewed.version
         cancel = arm()
       },
-      // The store is away: as long as the lease lasts, a later renewal may succeed.
+      // The database is down; a later renewal may succeed while the lease lasts.
       () => {
         cancel = arm()
       },

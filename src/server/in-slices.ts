@@ -1,8 +1,8 @@
-/** Works through the items of a page, and writes them as JSON, a few milliseconds at a time, so that the event loop has its turn in between; what is done to an item is the caller's matter. */
+/** Maps the items of a page and serializes them as JSON in slices of a few milliseconds, yielding to the event loop in between. */
 import { systemClock } from '../time/clock.ts'
 import { yieldToEventLoop } from '../time/in-steps.ts'
 
-/** After so long the next item waits for the event loop. */
+/** The length of a slice before it yields to the event loop. */
 const SLICE_MS = 4
 
 export async function mapInSlices<Item, Made>(
@@ -21,7 +21,7 @@ export async function mapInSlices<Item, Made>(
   return made
 }
 
-/** The same text as `JSON.stringify`: the items of lists in the body are written one by one. */
+/** The same text as `JSON.stringify`, but serializes the items of lists one by one. */
 export async function stringifyInSlices(body: unknown): Promise<string> {
   if (!hasLists(body)) return JSON.stringify(body)
   const fields: string[] = []

@@ -1,16 +1,16 @@
-/** Warns of a job that no process has, or none any more: what names it is stored all the same, since the process may start later. */
+/** Warns about a job that no live process has. The request still succeeds, because the process may start later. */
 import { didYouMean } from '../did-you-mean.ts'
 import { shown } from '../errors.ts'
 import { goneSince } from '../scheduler/published-jobs.ts'
 import type { Parts } from './parts.ts'
 import type { WarningBody } from './warnings.ts'
 
-/** Jobs that a warning lists; of more, their number. */
+/** The most jobs that a warning lists; the rest are counted. */
 const LISTED = 10
 
 export async function jobWarnings({ core, jobs }: Pick<Parts, 'core' | 'jobs'>, job: string): Promise<WarningBody[]> {
   if (core.settings.ownJobs.has(job)) return []
-  // Read from the store, since what `jobs` remembers may be older than the process that has just started.
+  // Read from the store, because the cache of `jobs` may be older than a process that has just started.
   const store = await core.store()
   const [published, now] = await Promise.all([store.documents.get('job', job), store.now()])
   const goneAt = published && goneSince(published, now)

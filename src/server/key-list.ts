@@ -1,17 +1,17 @@
-/** Knows which keys there are without a read for each question: reads the list of them at most once in two seconds, however many ask; when it is asked is decided by `guesses.ts`. */
+/** Caches the list of API keys: reads it at most once in two seconds, for any number of requests. */
 import type { Core } from '../scheduler/core.ts'
 import type { Document } from '../store/contract/documents.ts'
 
 export interface KeyList {
-  /** Whether the list holds a key of this id for which `fits` answers true. */
+  /** Whether the list has a key with this id for which `fits` returns true. */
   has(id: string, fits: (found: Document) => boolean): Promise<boolean>
 }
 
 const FRESH_MS = 2000
-/** Then the list as it was read last answers. */
+/** After this timeout the previous list is used. */
 const WAIT_LIMIT_MS = 2000
 const PAGE = 200
-/** The newest; a key beyond them waits until its address may guess again. */
+/** Only the newest keys are listed; for an older one, the address must wait until it may guess again. */
 const MAX_KEYS = 10_000
 
 export function createKeyList({ clock, timers, store }: Pick<Core, 'clock' | 'timers' | 'store'>): KeyList {
@@ -34,7 +34,7 @@ export function createKeyList({ clock, timers, store }: Pick<Core, 'clock' | 'ti
   const refresh = (): Promise<void> | null => {
     if (reading === null && (readAt === null || clock.elapsed() - readAt >= FRESH_MS))
       reading = read()
-        // The list as it was read last answers.
+        // Use the previous list.
         .catch(() => {})
         .finally(() => {
           reading = null

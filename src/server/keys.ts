@@ -1,4 +1,4 @@
-/** API keys: made once and shown once, kept as a hash, found again by their id; what a key may do is `principal.ts`. */
+/** API keys: shown once at creation, stored as a hash, found by id. `principal.ts` decides what a key may do. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Json } from '../json.ts'
 import { readName } from '../options.ts'
@@ -11,9 +11,9 @@ export interface Key {
   readonly id: string
   readonly name: string
   readonly scope: Scope
-  /** Null: of all workspaces. */
+  /** Null: all workspaces. */
   readonly workspace: string | null
-  /** The beginning of the key, by which people know it again. */
+  /** The beginning of the key, for recognition. */
   readonly prefix: string
   readonly createdAt: number
   readonly createdBy: string
@@ -24,28 +24,28 @@ export interface Key {
 
 export interface NewKey extends Pick<Key, 'name' | 'scope' | 'workspace'> {
   readonly by: string
-  /** From now; null: it does not end. */
+  /** Lifetime from now; null: no expiry. */
   readonly forMs: number | null
 }
 
 export interface Keys {
-  /** The only time that the key itself is shown. Fails when there is a key of this id already. */
+  /** The only call that returns the key itself. Fails if a key with this id exists. */
   create(key: NewKey, id?: string): Promise<{ readonly key: Key; readonly token: string }>
   get(id: string): Promise<Key | null>
   list(page: { readonly limit: number; readonly after?: string }): Promise<Key[]>
-  /** Answers the key as it is then, null when there is none. Twice is once. */
+  /** Returns the updated key, or null if there is none. Idempotent. */
   revoke(id: string): Promise<Key | null>
-  /** Answers the key to the one caller who revoked it, and null to all others. */
+  /** Returns the key to the caller that revoked it; concurrent callers get null. */
   revokeOnce(id: string): Promise<Key | null>
-  /** The key that this is, if it is one that is in force. */
+  /** The key for this token, if it is valid. */
   check(token: string): Promise<Key | null>
-  /** Whether it is one of the keys that there are, by a list that is read at most once in two seconds. */
+  /** Whether the token belongs to an existing key, by a list that is read at most once in two seconds. */
   isListed(token: string): Promise<boolean>
-  /** The same by what was read last, however long ago; asks the store nothing. */
+  /** The same from memory, however old; does not query the store. */
   lastKnown(token: string): Key | null
-  /** The key of this id, if it is in force. */
+  /** The key with this id, if it is valid. */
   inForce(id: string): Promise<Key | null>
-  /** Whether there is any that is in force and may do everything. */
+  /** Whether any valid admin key of all workspaces exists. */
   any(): Promise<boolean>
 }
 
@@ -61,18 +61,18 @@ interface KeyData {
   readonly revokedAt: number | null
 }
 
-/** A key as it was read last. */
+/** A cached key. */
 interface Seen {
   readonly found: Document | null
-  /** When that was, by the clock that never goes back. */
+  /** When it was read, by the monotonic clock. */
   readonly at: number
-  /** The store's own now of then. */
+  /** The database time of that read. */
   readonly now: number
-  /** Changed since by this process: it is read again before it is relied on. */
+  /** This process has changed the key since, so the next use reads it again. */
   readonly isStale: boolean
 }
 
-/** A key that was revoked elsewhere is refused here within this time. */
+/** This process rejects a key that was revoked elsewhere within this time. */
 const FRESH_MS = 500
 const USED_EVERY_MS = 60_000
 const MAX_REMEMBERED = 1000
@@ -105,7 +105,7 @@ export function createKeys(core: Core): Keys {
     const store = await core.store()
     const [found, now] = await Promise.all([store.documents.get('key', id), store.now()])
     const seen = { found, at, now, isStale: false }
-    // A guess takes no place: it is found nowhere, and would push out keys that are.
+    // A guess is not cached, because it would evict real keys.
     if (found) remember(id, seen)
     return seen
   }
@@ -128,7 +128,7 @@ export function createKeys(core: Core): Keys {
   const inForce = ({ found, at, now }: Seen): Document | null => {
     if (!found) return null
     const { revokedAt, expiresAt } = dataOf(found)
-    // By the clock of the store, which set the end: the clocks of nodes may be wrong.
+    // By the database clock, which set the expiry; the clocks of nodes may be wrong.
     const isOver = expiresAt !== null && expiresAt <= now + (core.clock.elapsed() - at)
     return revokedAt !== null || isOver ? null : found
   }
@@ -140,26 +140,26 @@ export function createKeys(core: Core): Keys {
 
   const matching = (token: string, found: Document | null): Document | null => {
     const expected = found ? Buffer.from(dataOf(found).hash, 'hex') : NOBODY
-    // Compared in any case, so that a wrong id takes as long as a wrong secret.
+    // Always compare, so that a wrong id takes as long as a wrong secret.
     const fits = timingSafeEqual(Buffer.from(hashOf(token), 'hex'), expected)
     return found && fits ? found : null
   }
 
-  /** For people to see; whoever asks does not wait for it. */
+  /** Records the last use for display; the request does not wait for it. */
   const used = (id: string): void => {
     const seen = remembered.get(id)
     if (!seen?.found) return
     const { found, now } = seen
     const { lastUsedAt } = dataOf(found)
     if (lastUsedAt !== null && now - lastUsedAt < USED_EVERY_MS) return
-    // As old as before: that it was used says nothing about whether it was revoked.
+    // Keep the age of the cache entry: recording a use does not check for revocation.
     remembered.set(id, { ...seen, found: { ...found, data: { ...dataOf(found), lastUsedAt: now } } })
     change(id, (data) => ({ ...data, lastUsedAt: now })).catch(() => {})
   }
 
   return {
     async create({ name, scope, workspace, by, forMs }, id = core.newId()) {
-      // Kept as an empty text, a workspace without a name would be all of them.
+      // An empty workspace name is stored as the empty text, which would mean all workspaces.
       if (workspace !== null) readName(workspace, 'workspace')
       const store = await core.store()
       const token = `evt_${TAGS[scope]}_${shortId(id)}${randomBytes(32).toString('base64url')}`

@@ -1,13 +1,13 @@
-/** Which jobs there are, here and in other processes, as far as a server must know: what it shows of them, and what of their payloads it hides. */
+/** The jobs of all processes, for display and for payload redaction. */
 import type { Core } from '../scheduler/core.ts'
 import { ForeignJobs } from '../scheduler/foreign-jobs.ts'
 import { type PublishedJob, publishedJob, readPublishedJobs } from '../scheduler/published-jobs.ts'
 
 export interface KnownJobs {
-  /** Looks again, if that was some seconds ago. */
+  /** Refreshes the list if it is some seconds old. */
   refresh(): Promise<void>
   list(): readonly PublishedJob[]
-  /** Paths that are hidden; null when nobody has said what of this job's payloads is secret. */
+  /** The redacted paths; null if no process has published the redactions of this job. */
   redactOf(job: string): readonly string[] | null
 }
 
@@ -42,7 +42,7 @@ export function createKnownJobs(core: Core): KnownJobs {
   }
 }
 
-/** While builds change, what any of them calls secret is hidden. */
+/** While several builds run, the redactions of all of them apply. */
 function unionOf(jobs: readonly PublishedJob[]): ReadonlyMap<string, readonly string[]> {
   const paths = new Map<string, readonly string[]>()
   for (const { name, redact } of jobs) paths.set(name, [...new Set([...(paths.get(name) ?? []), ...redact])])

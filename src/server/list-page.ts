@@ -1,4 +1,4 @@
-/** A page of a list, newest first, kept to the ids that begin with a text and to a name; what is shown of each is the route's. */
+/** A page of a list, newest first, with filters by id prefix and name. */
 import { fromCursor, isIdPosition, toCursor } from './cursor.ts'
 import { type IdRange, startOf, within } from './id-range.ts'
 
@@ -15,7 +15,7 @@ interface Bounds {
 
 interface Listed<Row> {
   readonly list: (page: Bounds) => Promise<readonly Row[]>
-  /** What no index can find; all fit when absent. */
+  /** A filter that no index supports; absent: all rows match. */
   readonly fits?: ((row: Row) => boolean) | undefined
 }
 
@@ -24,7 +24,7 @@ interface ListPage<Row> {
   readonly page: { readonly next: string | null; readonly hasMore: boolean }
 }
 
-/** Rows that one call reads in search of those that fit; the page then may be short although there are more. */
+/** The most rows that one call reads while filtering; the page may then be short although more rows follow. */
 const READ_ROWS = 1000
 
 export async function listPage<Row extends { readonly id: string }>(
@@ -36,7 +36,7 @@ export async function listPage<Row extends { readonly id: string }>(
   const found = await list({ ...start, limit: read })
   const meant = within(found, range)
   const rows = (fits ? meant.filter(fits) : meant).slice(0, limit)
-  // After the last that is shown, or the last that was read where no more of those fit.
+  // Continue after the last row shown, or after the last row read if no further row matches.
   const hasFilled = rows.length === limit
   const last = hasFilled ? rows.at(-1) : meant.at(-1)
   const hasMore =

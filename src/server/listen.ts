@@ -1,4 +1,4 @@
-/** A server of its own: listens on an address, and refuses to stand open where others can reach it. */
+/** Listens on an address as a standalone server; refuses to run without keys where other machines can reach it. */
 import type { AddressInfo } from 'node:net'
 import { serve as serveNode } from '@hono/node-server'
 import { checkKeys, readInteger, readName, refused } from '../options.ts'
@@ -8,25 +8,25 @@ import { createServer } from './app.ts'
 import { readServerOptions, type ServerOptions } from './settings.ts'
 
 export interface ListenOptions extends ServerOptions {
-  /** `127.0.0.1` when absent: this machine only. */
+  /** Default: `127.0.0.1`, this machine only. */
   readonly host?: string
-  /** 4410 when absent; 0 takes a free one. */
+  /** Default: 4410; 0 picks a free port. */
   readonly port?: number
 }
 
 export interface Listening {
   readonly url: string
   readonly port: number
-  /** Ends connections that follow events, waits for the rest, but not for long. Twice is once. */
+  /** Ends event streams, then waits briefly for other requests. Idempotent. */
   close(): Promise<void>
 }
 
-/** How long requests in flight are waited for. */
+/** How long to wait for requests in flight. */
 const WAIT_LIMIT_MS = 5000
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
 
-/** The app is started and stopped by whoever made it. */
+/** Does not start or stop the app; the caller does. */
 export async function serve(app: Everytick, options: ListenOptions = {}): Promise<Listening> {
   const { host = '127.0.0.1', port = 4410, ...rest } = options
   checkKeys({ host, port }, ['host', 'port'], 'serve()')
@@ -57,7 +57,7 @@ export async function serve(app: Everytick, options: ListenOptions = {}): Promis
       await server.end()
       const closed = new Promise<void>((resolve) => node.close(() => resolve()))
       if ('closeIdleConnections' in node) node.closeIdleConnections()
-      // Somebody who never ends what they began to send must not keep a process from ending.
+      // A client that never finishes its request must not keep the process alive.
       const forget = timers.set(WAIT_LIMIT_MS, () => 'closeAllConnections' in node && node.closeAllConnections())
       await closed
       forget()
@@ -69,12 +69,12 @@ export async function serve(app: Everytick, options: ListenOptions = {}): Promis
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}`, port: taken, close }
 }
 
-/** The adapter prints the error of a stream between the lines of the log. A stream of events or lines that breaks off closes its connection instead. */
+/** The adapter would print stream errors between log lines, so a broken event or log stream closes its connection instead. */
 function withoutErrors(answer: Response, disconnect: () => void): Response {
   const isStream = /^(?:text\/event-stream|application\/x-ndjson)/.test(answer.headers.get('content-type') ?? '')
   if (!answer.body || !isStream) return answer
   const reader = answer.body.getReader()
-  // Also while the other end does not read.
+  // Even while the client does not read.
   reader.closed.catch(disconnect)
   const body = new ReadableStream<Uint8Array>(
     {

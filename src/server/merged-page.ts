@@ -1,10 +1,10 @@
-/** Merges two lists that are read page by page, each in one order, into one list in that order; what is listed is the caller's matter. */
+/** Merges two paginated, sorted lists into one sorted list. */
 
-/** A page of one list. `next`: where to read on, also when the page is short; null when there is nothing more. */
+/** A page of one list. `next`: the position to continue from, also for a short page; null at the end. */
 export interface Source<Item, Place> {
   readonly items: readonly Item[]
   readonly next: Place | null
-  /** Where this page began; null: at the start. */
+  /** The position where this page starts; null: the beginning. */
   readonly from: Place | null
 }
 
@@ -14,11 +14,11 @@ export interface Merging<A, PlaceA, B, PlaceB> {
   readonly limit: number
   readonly instantOf: { a(item: A): number; b(item: B): number }
   readonly placeOf: { a(item: A): PlaceA; b(item: B): PlaceB }
-  /** The instant up to which a page has been looked through that ends at this place. */
+  /** The instant up to which a page that ends at this position is complete. */
   readonly edgeOf: { a(place: PlaceA): number; b(place: PlaceB): number }
 }
 
-/** Where to read on in each list: null at its start, `end` when nothing more is there. */
+/** The position in each list: null at the start, `end` at the end. */
 export interface MergedNext<PlaceA, PlaceB> {
   readonly a: PlaceA | null | 'end'
   readonly b: PlaceB | null | 'end'
@@ -26,11 +26,11 @@ export interface MergedNext<PlaceA, PlaceB> {
 
 export interface Merged<A, B, PlaceA, PlaceB> {
   readonly items: readonly ({ readonly a: A } | { readonly b: B })[]
-  /** Null when there is nothing more in either. */
+  /** Null if both lists are at their end. */
   readonly next: MergedNext<PlaceA, PlaceB> | null
 }
 
-/** Newest first; of one instant, those of `a` first. What lies beyond the edge of a short page waits for the next. */
+/** Newest first; at the same instant, items of `a` first. Items beyond the end of a short page wait for the next page. */
 export function mergedPage<A, PlaceA, B, PlaceB>(merging: Merging<A, PlaceA, B, PlaceB>): Merged<A, B, PlaceA, PlaceB> {
   const { a, b, limit, instantOf, placeOf, edgeOf } = merging
   const items: ({ readonly a: A } | { readonly b: B })[] = []

@@ -1,13 +1,13 @@
-/** What a handler is to those who mount it: a function from a request to its answer; making one is `handler.ts`. */
+/** The type of a mounted handler; `handler.ts` creates one. */
 
-/** What a Node adapter hands over besides the request. */
+/** What a Node adapter passes in addition to the request. */
 export interface NodeEnv {
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: string | undefined } }
 }
 
-/** `env` is what the adapter knows of the connection, from which the sender's address is taken. */
+/** `env` is the adapter's connection info, which contains the client address. */
 export interface Handler {
   (request: Request, env?: NodeEnv): Promise<Response>
-  /** The path under which the interface expects its requests; the empty text for the root. */
+  /** The path prefix of the API; the empty text for the root. */
   readonly basePath: string
 }

@@ -1,4 +1,4 @@
-/** Lets Node's own requests and responses reach a handler, as Express, Fastify and `http.createServer` hand them over; what is answered is the handler's matter. */
+/** Adapts a handler to Node requests and responses, as Express, Fastify and `http.createServer` pass them. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
@@ -6,21 +6,21 @@ import { problemResponse, requestIdOf } from './dispatch.ts'
 import type { Handler } from './mounted.ts'
 import { problemOf, Refusal } from './problem.ts'
 
-/** A request of Node, with what frameworks add to it. */
+/** A Node request with the fields that frameworks add. */
 export type NodeRequest = IncomingMessage & {
-  /** The path before the framework took its mount point away. */
+  /** The path before the framework removed its mount point. */
   readonly originalUrl?: string
-  /** What a body parser made of the body. */
+  /** The parsed body, from a body parser. */
   readonly body?: unknown
 }
 
-/** A request of Fastify: it holds the request of Node, and the body that Fastify has read. */
+/** A Fastify request: wraps the Node request, and has the parsed body. */
 export interface FastifyLikeRequest {
   readonly raw: IncomingMessage
   readonly body?: unknown
 }
 
-/** A reply of Fastify; after `hijack` Fastify sends nothing itself. */
+/** A Fastify reply; after `hijack` Fastify itself sends nothing. */
 export interface FastifyLikeReply {
   readonly raw: ServerResponse
   hijack(): unknown
@@ -38,7 +38,7 @@ export function toNodeHandler(handler: Handler): NodeHandler {
     const outgoing = 'raw' in response ? response.raw : response
     if ('raw' in response) response.hijack()
     const aborted = new AbortController()
-    // Also after a complete answer, where it does nothing any more.
+    // Also fires after a complete response, where abort has no effect.
     outgoing.once('close', () => aborted.abort())
     const answer = await answerOf(handler, incoming, aborted.signal)
     await send(answer, incoming, outgoing)
@@ -59,7 +59,7 @@ async function answerOf(handler: Handler, incoming: NodeRequest, signal: AbortSi
 function headersOf({ headers }: NodeRequest): Headers {
   const found = new Headers()
   for (const [name, value] of Object.entries(headers)) {
-    // Those of HTTP/2 that begin with a colon are part of the address.
+    // HTTP/2 pseudo-headers begin with a colon and belong to the URL.
     if (name.startsWith(':') || value === undefined) continue
     for (const each of Array.isArray(value) ? value : [value]) found.append(name, each)
   }
@@ -81,7 +81,7 @@ function requestOf(basePath: string, incoming: NodeRequest, { headers, signal }:
 
 function urlOf(basePath: string, incoming: NodeRequest): string {
   const { url = '/', originalUrl = url } = incoming
-  // A handler that knows its mount point gets the whole path, and one that does not gets what the framework left of it.
+  // A handler that knows its mount point gets the whole path; otherwise it gets the path without the mount point.
   const path = basePath !== '' && isBelow(originalUrl, basePath) ? originalUrl : url
   const scheme = 'encrypted' in incoming.socket && incoming.socket.encrypted ? 'https' : 'http'
   const address = `${scheme}://${incoming.headers.host ?? incoming.headers[':authority'] ?? 'localhost'}${path}`
@@ -94,12 +94,12 @@ const isBelow = (path: string, base: string): boolean =>
 
 type Body = ReadableStream<Uint8Array> | Uint8Array | string
 
-/** The bytes that were sent; where a parser has read them already, what it made of them, written again. */
+/** The request body; if a parser has consumed it already, the parsed value serialized again. */
 function bodyOf(incoming: NodeRequest, headers: Headers): Body {
   const { body } = incoming
   if (!incoming.readableDidRead)
     return Readable.toWeb(incoming) as NodeReadableStream<Uint8Array> as ReadableStream<Uint8Array>
-  // Neither holds for what is written again.
+  // Neither header is right for the serialized body.
   headers.delete('content-length')
   headers.delete('content-encoding')
   if (typeof body === 'string' || body instanceof Uint8Array) return body
@@ -122,12 +122,12 @@ async function send(answer: Response, incoming: NodeRequest, outgoing: ServerRes
     outgoing.end()
     return
   }
-  // A stream of events may say nothing for long, and its reader waits for the headers.
+  // An event stream may be silent for long, and its client waits for the headers.
   outgoing.flushHeaders()
   await pump(answer.body, outgoing)
 }
 
-/** Ends the source when the reader leaves, and waits while the reader is slow. */
+/** Cancels the source when the client disconnects, and applies backpressure while it is slow. */
 async function pump(source: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
   const reader = source.getReader()
   const leave = (): void => void reader.cancel().catch(() => {})
@@ -139,7 +139,7 @@ async function pump(source: ReadableStream<Uint8Array>, outgoing: ServerResponse
     }
     outgoing.end()
   } catch (error) {
-    // The answer is half sent: an end would look like a whole one.
+    // The response is partly sent; a normal end would make it look complete.
     outgoing.destroy(error as Error)
   } finally {
     outgoing.off('close', leave)

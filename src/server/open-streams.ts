@@ -1,11 +1,11 @@
-/** Watches the answers that stay open: ends them with the key or session that opened them, and gives their places back; what they say is left to their routes. */
+/** Tracks open streams: ends them when their key or session ends, and releases their permits. */
 import { createLoop } from '../engine/loop.ts'
 import type { Parts } from './parts.ts'
 import type { Principal } from './principal.ts'
 import type { Reply } from './route.ts'
 
 export interface OpenStreams {
-  /** The same answer, which gives its place back when its body ends, at once where there is none. */
+  /** The same response, which releases its permit when its body ends, or at once without a body. */
   watched(reply: Reply, opening: Opening): Reply
   stop(): Promise<void>
 }
@@ -16,7 +16,7 @@ export interface Opening {
   readonly release: () => void
 }
 
-/** With the time for which a key is remembered, a stream ends within a second of its key or session. */
+/** Together with the cache time of keys, a stream ends within a second of its key or session. */
 const CHECK_MS = 250
 const CHECKS_AT_ONCE = 10
 
@@ -26,7 +26,7 @@ interface Stream {
 }
 
 export function createOpenStreams({ core, keys, sessions, ending }: OpenStreamsParts): OpenStreams {
-  /** By the key or session that opened them; what was opened without one ends with its reader alone. */
+  /** Streams by key or session; a stream without either ends only when its client disconnects. */
   const byCredential = new Map<string, Set<Stream>>()
 
   const isInForce = async ({ keyId, sessionId }: Principal): Promise<boolean> => {
@@ -80,7 +80,7 @@ export function createOpenStreams({ core, keys, sessions, ending }: OpenStreamsP
         release()
       })
       const stream: Stream = { principal, end }
-      // A caller who leaves before the answer is on its way never reads it.
+      // A client that disconnects before the response starts never reads it.
       request.signal.addEventListener('abort', end, { once: true })
       if (request.signal.aborted) end()
       else watch(stream)
@@ -99,7 +99,7 @@ interface Endable {
   end(): void
 }
 
-/** The same bytes, read only as fast as the other end reads, until their source or `end` ends them. */
+/** Passes the bytes through with backpressure, until the source or `end` ends them. */
 function endable(source: ReadableStream<Uint8Array>, onClose: () => void): Endable {
   const reader = source.getReader()
   let controller: ReadableStreamDefaultController<Uint8Array>
@@ -136,7 +136,7 @@ function endable(source: ReadableStream<Uint8Array>, onClose: () => void): Endab
     },
     { highWaterMark: 0 },
   )
-  // A source that ends while the other end does not read.
+  // The source may end while the client does not read.
   reader.closed.then(
     () => finish(() => controller.close()),
     (error) => finish(() => controller.error(error)),
@@ -146,7 +146,7 @@ function endable(source: ReadableStream<Uint8Array>, onClose: () => void): Endab
     end: () =>
       finish(() => {
         reader.cancel().catch(() => {})
-        // A plain end would wait for a reader that does not read.
+        // A normal close would wait for a client that does not read.
         if (isRead) controller.close()
         else controller.error(new Error('the key or session of this stream has expired, or its client has disconnected'))
       }),

@@ -1,4 +1,4 @@
-/** Makes the OpenAPI document from the table of operations, by zod's own JSON Schema; nothing in it is written twice. */
+/** Generates the OpenAPI document from the table of operations, with zod's JSON Schema export. */
 import { z } from 'zod'
 import { ERROR_CODES } from '../errors.ts'
 import { acceptedBy, aliasesIn } from './aliases.ts'
@@ -41,7 +41,7 @@ const PROBLEM = {
     },
   },
 }
-/** Every operation may end so, whatever it does. */
+/** The errors that every operation may return. */
 const ALWAYS: readonly ProblemCode[] = ['RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE']
 
 export interface DocumentOptions {
@@ -115,7 +115,7 @@ function parametersIn(place: 'path' | 'query', schema: z.ZodType | undefined, sc
     ...{ name, in: place, schema: each },
     ...(each.deprecated === true ? { deprecated: true, description: each.description } : {}),
     required: place === 'path' || required.includes(name),
-    // Several values are joined by commas.
+    // Arrays in the query are comma-separated.
     ...(place === 'query' && each.type === 'array' ? { style: 'form', explode: false } : {}),
   }))
 }
@@ -171,7 +171,7 @@ function problemsOf(operation: Operation): JsonObject {
 const statusOf = (code: string): number =>
   code in PROBLEM_CODES ? PROBLEM_CODES[code as ProblemCode][0] : code.endsWith('_NOT_FOUND') ? 404 : 409
 
-/** A schema, with those that have a name moved to where all can refer to them. */
+/** A schema whose named parts are moved to the components. */
 function drawn(schema: z.ZodType, io: 'input' | 'output', schemas: JsonObject): JsonObject {
   const {
     $defs = {},
@@ -190,7 +190,7 @@ function drawn(schema: z.ZodType, io: 'input' | 'output', schemas: JsonObject): 
   return moved(own) as JsonObject
 }
 
-/** Where a schema says itself how the document shows it. */
+/** Applies the `openapi` meta of a schema, which overrides its generated form. */
 function drawDocumented(schema: z.ZodType, drawn: JsonObject): void {
   const said = z.globalRegistry.get(schema)?.openapi as JsonObject | undefined
   if (!said) return
@@ -198,7 +198,7 @@ function drawDocumented(schema: z.ZodType, drawn: JsonObject): void {
   Object.assign(drawn, said)
 }
 
-/** The other names that an object takes, beside its own; what is required is so under either name. */
+/** Adds the aliases of an object; a required field is required under one of its names. */
 function drawAliases(schema: z.ZodType, drawn: JsonObject): void {
   const aliases = aliasesIn(schema)
   if (aliases.length === 0) return
@@ -222,7 +222,7 @@ function drawAliases(schema: z.ZodType, drawn: JsonObject): void {
     drawn.allOf = either.map(({ name, is }) => ({ anyOf: [{ required: [is] }, { required: [name] }] }))
 }
 
-/** References to `#/$defs/X` become ones to the components. */
+/** Rewrites references to `#/$defs/X` to point to the components. */
 function moved(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(moved)
   if (typeof value !== 'object' || value === null) return value

@@ -1,4 +1,4 @@
-/** One row for every operation: who may call it, how far it reaches, what it costs, whether it shows payloads, and which quotas it draws on; dispatch enforces the rows. */
+/** One row per operation: scope, reach, cost, whether it shows payloads, and its quotas. Dispatch enforces the rows. */
 import type { QuotaName } from '../workspace/quotas.ts'
 import type { Operation } from './operation.ts'
 
@@ -12,7 +12,7 @@ export interface OperationRule {
   readonly scope: Operation['scope']
   readonly reach: Operation['reach']
   readonly cost: Cost
-  /** `payload`: its answers may hold payloads, results, errors or differences of them, all released by `shown.ts`: `refuse-unreleased.ts` stops others. */
+  /** `payload`: responses may contain payloads, results, errors or differences, which `shown.ts` must release; `refuse-unreleased.ts` enforces this. */
   readonly shows: 'nothing' | 'payload'
   readonly quotas: readonly QuotaName[]
 }
@@ -147,7 +147,7 @@ export const OPERATION_RULES = {
   openApi: { scope: 'read', reach: 'workspace', cost: 'read', shows: 'nothing', quotas: [] },
 } as const satisfies Record<string, OperationRule>
 
-/** Steps of searching that one request may take. */
+/** The search budget of one request, in steps. */
 const SEARCH_STEPS: Readonly<Record<Cost, number>> = {
   probe: 0,
   read: 20_000,
@@ -158,7 +158,7 @@ const SEARCH_STEPS: Readonly<Record<Cost, number>> = {
   stream: 0,
 }
 
-/** The row of an operation. A server that has an operation without one does not start. */
+/** The row of an operation. A server with a missing row does not start. */
 export function ruleOf(operation: Pick<Operation, 'id'>): OperationRule {
   const rule = (OPERATION_RULES as Readonly<Record<string, OperationRule>>)[operation.id]
   if (!rule) throw new Error(`operation ${operation.id} has no row in operation-rules.ts`)

@@ -1,4 +1,4 @@
-/** What an operation of the REST interface is: one entry of the table that routing, validation, access, the audit log and the OpenAPI document are all made from. */
+/** The definition of a REST operation, from which routing, validation, access control, audit log and OpenAPI document are derived. */
 import type { z } from 'zod'
 import type { ErrorCode } from '../errors.ts'
 import type { ProblemCode } from './problem-codes.ts'
@@ -8,9 +8,9 @@ export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
 export interface AnswerSpec {
   readonly description: string
-  /** Absent when there is no body. */
+  /** Absent without a body. */
   readonly schema?: z.ZodType
-  /** `application/json` when absent. */
+  /** Default: `application/json`. */
   readonly mediaType?: string
   readonly headers?: readonly string[]
 }
@@ -23,19 +23,19 @@ export interface Operation<
   /** Its name in the OpenAPI document, such as `pauseSchedule`. */
   readonly id: string
   readonly method: Method
-  /** Such as `/schedules/{id}/pause`, below the base of the interface. */
+  /** Such as `/schedules/{id}/pause`, below the API base path. */
   readonly path: string
   /** One sentence. */
   readonly summary: string
-  /** The heading it stands under. */
+  /** The tag (heading) in the document. */
   readonly resource: string
-  /** The least scope that may do it; `none` is open to everybody. */
+  /** The minimum scope; `none` needs no authentication. */
   readonly scope: Scope | 'none'
-  /** `fleet`: it concerns all workspaces, and is refused to whoever is bound to one. */
+  /** `fleet`: affects all workspaces, so callers that are bound to one may not call it. */
   readonly reach: 'workspace' | 'fleet'
-  /** Answers while the store is away too: no payload is shown, and a key counts as it did when the store last answered. */
+  /** Works while the database is down: shows no payloads, and accepts keys that were valid when the database last responded. */
   readonly withoutStore?: true
-  /** What the audit log calls it, such as `schedule.pause`; absent when nothing is changed. */
+  /** The action name in the audit log, such as `schedule.pause`; absent for read-only operations. */
   readonly action?: string
   /**
    * What a server does with a request whose Idempotency-Key was begun by a server that died; every POST with an action says it.
@@ -48,13 +48,13 @@ export interface Operation<
   readonly body?: Body
   /** By status. */
   readonly answers: Readonly<Record<number, AnswerSpec>>
-  /** Beyond those that every operation may answer with. */
+  /** Problem codes in addition to those that every operation may return. */
   readonly refusals?: readonly (ProblemCode | ErrorCode)[]
 }
 
 type None = z.ZodType<undefined>
 
-/** Keeps the types of its schemas. */
+/** Defines an operation and preserves the types of its schemas. */
 export function operation<
   Params extends z.ZodType = None,
   Query extends z.ZodType = None,

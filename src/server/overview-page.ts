@@ -1,7 +1,7 @@
-/** The plain overview at `/`: how things stand, what runs, what comes and what went wrong, without scripts; it asks the interface as its reader, and so shows what that reader may see. */
+/** The overview page at `/`, without scripts: totals, active runs, next runs and problems. It calls the API as its reader, and so shows only what the reader may see. */
 import { escaped, htmlPage } from './html.ts'
 
-/** Answers the body of a GET of the interface, asked by whoever wants the page; throws what it was refused with. */
+/** Calls a GET operation of the API as the reader of the page and returns the body; throws its refusal. */
 export type AskInterface = (path: string) => Promise<unknown>
 
 interface Run {
@@ -75,7 +75,7 @@ export async function overviewPage(ask: AskInterface, base: string): Promise<Res
 
 const row = (...cells: readonly string[]): string => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`
 
-/** Rows are trusted: whoever makes them has escaped what they contain. */
+/** Rows are trusted HTML: the caller has escaped their content. */
 const section = (title: string, rows: readonly string[]): string =>
   `<h2>${title}</h2>${rows.length === 0 ? '<p class="soft">none</p>' : `<table>${rows.join('')}</table>`}`
 

@@ -1,4 +1,4 @@
-/** What the routes and background tasks of one server share; each decides for itself what it does with it. */
+/** The parts that the routes and background tasks of one server share. */
 import type { Core } from '../scheduler/core.ts'
 import type { Everytick } from '../scheduler.ts'
 import type { Guesses } from './guesses.ts'
@@ -13,9 +13,9 @@ export interface Parts {
   readonly settings: ServerSettings
   readonly keys: Keys
   readonly sessions: Sessions
-  /** Of keys, with a request or with a form: one allowance for both. */
+  /** Limits key guesses, in requests and in the sign-in form together. */
   readonly keyGuesses: Guesses
   readonly jobs: KnownJobs
-  /** Aborted when the server ends: whatever goes on without end, such as a stream of events, ends then too. */
+  /** Aborted when the server stops, to end whatever has no end of its own, such as event streams. */
   readonly ending: AbortSignal
 }

@@ -1,4 +1,4 @@
-/** Reads the parts of a path that an operation names; a refusal says how to find a thing whose id the caller does not have. */
+/** Validates path parameters; the hint of a refusal says how to find an id. */
 import { shown } from '../errors.ts'
 import { ById } from './contract/vocabulary.ts'
 import type { Operation } from './operation.ts'

@@ -1,42 +1,42 @@
-/** Who asks, what they may do, and whose things they may see; how that is proved is `authenticate.ts`. */
+/** The caller of a request, with scope and workspace. `authenticate.ts` establishes it. */
 import type { AttemptName } from '../scheduler/complete.ts'
 import { Refusal } from './problem.ts'
 import { SCOPES, type Scope } from './scope.ts'
 
 export interface Principal {
-  /** As the audit log and revisions name them. */
+  /** The name in the audit log and in revisions. */
   readonly name: string
   readonly scope: Scope
-  /** The only workspace they see and touch; null: all of them. */
+  /** The only workspace that the caller may see and change; null: all. */
   readonly workspace: string | null
-  /** The key they came with; null for a host that vouches for them. */
+  /** The API key; null if the host has authenticated the caller. */
   readonly keyId: string | null
-  /** The session of a browser that stands for the key; what it opened ends with it. */
+  /** The browser session of the key; streams that it opened end with it. */
   readonly sessionId?: string
-  /** Came with a completion token instead, which is good for ending this attempt and nothing else. */
+  /** Set for a completion token, which can only complete this attempt. */
   readonly attempt?: AttemptName & { readonly runId: string }
 }
 
 export const mayDo = (scope: Scope, needed: Scope): boolean => SCOPES.indexOf(scope) >= SCOPES.indexOf(needed)
 
-/** A workspace that was asked for, as a filter: their own when they have one, and all when nobody asked. */
+/** The workspace filter of a request: the requested one, else the caller's own, else all. */
 export function visible(principal: Principal, asked: string | undefined): { workspace?: string } {
   if (principal.workspace === null) return asked === undefined ? {} : { workspace: asked }
   if (asked !== undefined && asked !== principal.workspace) throw elsewhere(principal)
   return { workspace: principal.workspace }
 }
 
-/** The workspace that something new belongs to: said, or their own, or `default`. */
+/** The workspace of a new resource: the given one, else the caller's own, else `default`. */
 export function home(principal: Principal, asked: string | undefined): string {
   if (asked !== undefined && principal.workspace !== null && asked !== principal.workspace) throw elsewhere(principal)
   return asked ?? principal.workspace ?? 'default'
 }
 
-/** Tells callers apart: by key, and those that a host vouches for by name and workspace, since a name may be everybody's. */
+/** Identifies a caller: by key, or for callers that the host authenticates by name and workspace, because names may not be unique. */
 export const callerOf = ({ keyId, name, workspace, attempt }: Principal): string =>
   keyId ?? JSON.stringify(attempt ? [name, attempt.runId, attempt.fence] : [name, workspace])
 
-/** Whether they may know of a thing at all. */
+/** Whether the caller may see resources of a workspace. */
 export const sees = (principal: Principal, workspace: string): boolean =>
   principal.workspace === null || principal.workspace === workspace
 

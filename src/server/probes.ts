@@ -1,4 +1,4 @@
-/** A small server for a process that serves nothing else: `/healthz`, `/readyz` and `/metrics`, open to whoever reaches its port; it loads nothing of the REST interface. */
+/** A small unauthenticated HTTP server for `/healthz`, `/readyz` and `/metrics`. It does not load the REST API. */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,20 +9,20 @@ import { problemOf, Refusal } from './problem.ts'
 import { type CheckReady, createReadiness } from './readiness.ts'
 
 export interface ProbeOptions {
-  /** `127.0.0.1` when absent: this machine only. */
+  /** Default: `127.0.0.1`, this machine only. */
   readonly host?: string
-  /** 4411 when absent; 0 takes a free one. */
+  /** Default: 4411; 0 picks a free port. */
   readonly port?: number
 }
 
 export interface Probes {
   readonly url: string
   readonly port: number
-  /** Happens by itself when the app stops, after what runs was waited for. Closing twice is closing once. */
+  /** Stopping the app calls it after the active runs have ended. Idempotent. */
   close(): Promise<void>
 }
 
-/** How long answers in flight are waited for. */
+/** How long to wait for responses in flight. */
 const WAIT_LIMIT_MS = 1000
 
 export async function serveProbes(app: object, options: ProbeOptions = {}): Promise<Probes> {
@@ -30,7 +30,7 @@ export async function serveProbes(app: object, options: ProbeOptions = {}): Prom
   const host = readName(options.host ?? '127.0.0.1', 'host')
   const port = readInteger(options.port ?? 4411, 'port', [0, 65_535])
   const core = coreOf(app)
-  // At once, and not with the first scrape: the delay of the event loop is measured from here on.
+  // Created now, not at the first scrape, because it starts to measure the event loop delay.
   const { processMetrics } = await import('./metrics/metrics.ts')
   const metrics = processMetrics(core)
   const sources: Sources = { core, metrics, checkReady: createReadiness(core) }
@@ -62,7 +62,7 @@ interface Sources {
   readonly checkReady: CheckReady
 }
 
-/** Text and its type. */
+/** The text and its content type. */
 type Body = readonly [text: string, type: string]
 
 const json = (value: unknown): Body => [JSON.stringify(value), 'application/json; charset=utf-8']
@@ -77,7 +77,7 @@ const ANSWERS: Readonly<Record<string, (sources: Sources) => Promise<Body>>> = {
   '/metrics': async ({ metrics }) => [await metrics.text(), metrics.contentType],
 }
 
-/** Never throws: whatever goes wrong becomes an answer. */
+/** Never throws: every error becomes a response. */
 async function answer(sources: Sources, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const safety = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
   try {

@@ -1,4 +1,4 @@
-/** The catalogue of what HTTP callers can do wrong beyond what every caller can: code, status and title; `docs/reference/rest.md` lists them. */
+/** The problem codes that exist only over HTTP, with status and title; `docs/reference/rest.md` lists them. */
 export const PROBLEM_CODES = {
   BODY_INVALID: [400, 'The body cannot be read as JSON'],
   CURSOR_INVALID: [400, 'The cursor is invalid'],

@@ -1,9 +1,9 @@
-/** Turns whatever went wrong into problem+json: a code, the spot, and what to do; the words come from where it was thrown. */
+/** Converts errors to problem+json: code, location and hint. The code that throws provides the texts. */
 import { ERROR_CODES, type ErrorCode, EverytickError, type QuotaState, type Span } from '../errors.ts'
 import { PROBLEM_CODES, type ProblemCode } from './problem-codes.ts'
 
 export interface Spot {
-  /** Into the body (or `?name` for a part of the query). */
+  /** A JSON pointer into the body, or `?name` for a query parameter. */
   readonly pointer: string
   readonly message?: string
   readonly span?: Span
@@ -18,12 +18,12 @@ export interface Problem {
   readonly detail: string
   readonly hint?: string
   readonly errors?: readonly Spot[]
-  /** The quota that refused. */
+  /** The quota that was exceeded. */
   readonly quota?: QuotaState
   readonly requestId: string
 }
 
-/** Thrown by whatever refuses a request for a reason that only HTTP knows. */
+/** A refusal for a reason that exists only over HTTP. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly code: ProblemCode
@@ -72,10 +72,10 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   TIMING_STUCK: 500,
   WAIT_TIMEOUT: 503,
 }
-/** What the caller wrote, and the engine refused. */
+/** The status of invalid input that the engine rejected. */
 const WRITTEN_WRONG = 422
 
-/** Which part of a schedule an error of the engine speaks of. */
+/** The part of a schedule that an engine error refers to. */
 function pointerOf(code: ErrorCode): string {
   if (code.startsWith('CRON_')) return '/cron'
   return { TIMEZONE_UNKNOWN: '/timezone', PAYLOAD_INVALID: '/payload', JOB_UNKNOWN: '/job' }[code as string] ?? ''
@@ -84,15 +84,15 @@ function pointerOf(code: ErrorCode): string {
 export interface Told {
   readonly problem: Problem
   readonly headers: Readonly<Record<string, string>>
-  /** Whether the fault is ours, and so a line of the log is due. */
+  /** Whether it is a server error, which must be logged. */
   readonly isOurs: boolean
 }
 
-/** What a caller of all workspaces is shown of a fault on our side; all others learn only that there is one. */
+/** Shows the details of a server error only to callers of all workspaces; others get a generic problem. */
 export function problemOf(error: unknown, requestId: string, seesInside = false): Told {
   const told = fullProblem(error, requestId)
   if (!told.isOurs || seesInside || told.problem.code === 'INTERNAL') return told
-  // The message may name the user, the host and the database, and the code what is wrong with them.
+  // The message may contain user, host and database name, and the code reveals what is wrong with them.
   const code = told.problem.status === 503 ? 'UNAVAILABLE' : 'INTERNAL'
   const [status, title] = PROBLEM_CODES[code]
   const blank = new Error('see the server log for the cause, under this request id')
@@ -119,7 +119,7 @@ function fullProblem(error: unknown, requestId: string): Told {
     const problem = made({ code, status, title, error, hint, errors, quota: error.quota, requestId })
     return { problem, headers, isOurs: status >= 500 }
   }
-  // What went wrong inside is for our log: it may tell of rows and addresses.
+  // Internal errors go to the log only: they may contain rows and addresses.
   const [status, title] = PROBLEM_CODES.INTERNAL
   const blank = new Error('internal error; see the server log under this request id')
   return { problem: made({ code: 'INTERNAL', status, title, error: blank, requestId }), headers: {}, isOurs: true }

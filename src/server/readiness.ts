@@ -1,13 +1,13 @@
-/** Decides whether this process can work now: its database answers, and soon. All who ask within half a second share one read; who asks, and over what, is decided by others. */
+/** The readiness check: whether the database responds in time. Calls within half a second share one query. */
 import type { Core } from '../scheduler/core.ts'
 import { Refusal } from './problem.ts'
 
-/** A probe decides by the answer, and soon asks again: no answer is one too. */
+/** The query timeout; a timeout counts as not ready, and the next probe follows soon. */
 const WAIT_LIMIT_MS = 2000
-/** A backlog of probes costs the database two reads a second. */
+/** Any number of probes costs the database at most two queries a second. */
 const FRESH_MS = 500
 
-/** Throws UNAVAILABLE when it cannot, and says no more: anybody may ask. */
+/** Throws UNAVAILABLE without details, because the probe needs no authentication. */
 export type CheckReady = () => Promise<void>
 
 export function createReadiness({ clock, store, timers }: Pick<Core, 'clock' | 'store' | 'timers'>): CheckReady {

@@ -1,4 +1,4 @@
-/** Takes out of payloads what their jobs call secret, and whole payloads from those who may only read; which those are is decided elsewhere. */
+/** Redacts payloads by the paths that a job declares secret. */
 import type { Json } from '../json.ts'
 
 export const REDACTED = '[redacted]'
@@ -26,7 +26,7 @@ function without(value: Json, path: readonly string[]): Json {
   )
 }
 
-/** The name of a field may have dots of its own. */
+/** A field name may itself contain dots. */
 function below(value: Json, key: string, path: readonly string[]): Json {
   const many = key.split('.').length
   return path.slice(0, many).join('.') === key ? without(value, path.slice(many)) : value

@@ -1,22 +1,22 @@
-/** Stops an answer that holds a payload, result, error or difference which `shown.ts` did not release; what is released to whom is decided there. */
+/** Blocks a response with a payload, result, error or difference that `shown.ts` did not release. */
 import type { Operation } from './operation.ts'
 import { ruleOf } from './operation-rules.ts'
 import type { Reply } from './route.ts'
 
-/** Fields under which such content stands, wherever they are in an answer. */
+/** Field names that hold such content, at any depth of a response. */
 const CONTENT: ReadonlySet<string> = new Set(['payload', 'result', 'error', 'errors', 'stack', 'verdict', 'data'])
-/** Fields of differences; a number or a text of this name is none. */
+/** Field names of differences; numbers and texts of these names are allowed. */
 const DIFFERENCE: ReadonlySet<string> = new Set(['before', 'after', 'changes'])
 
 const released = new WeakSet<object>()
 
-/** For `shown.ts` alone, which has decided what of the value may be seen. A copy of the value is not released. */
+/** Only `shown.ts` may call it, after filtering the value. A copy of a released value is not released. */
 export function release<Value extends object>(value: Value): Value {
   released.add(value)
   return value
 }
 
-/** An answer that was not released is a fault of ours, and is not sent. */
+/** Throws for an unreleased response: that is a bug, and the response is not sent. */
 export function refuseUnreleased(operation: Pick<Operation, 'id'>, { body, raw, repeated, change }: Reply): void {
   const { shows } = ruleOf(operation)
   const found =
@@ -29,7 +29,7 @@ export function refuseUnreleased(operation: Pick<Operation, 'id'>, { body, raw, 
   if (shows === 'nothing' && raw && released.has(raw)) throw new Error(`${operation.id} shows payloads: see its rule`)
 }
 
-/** Where it stands; the empty text for the value itself. The path is written only when there is one: an answer may have ten thousand items. */
+/** The path of unreleased content; the empty text for the value itself. Builds the path only on a hit, because a response may have ten thousand items. */
 function spotIn(value: unknown, shows: 'nothing' | 'payload', isBody = true): string | null {
   if (typeof value !== 'object' || value === null || value instanceof Date) return null
   if (released.has(value)) return shows === 'payload' ? null : ''
@@ -43,7 +43,7 @@ function spotIn(value: unknown, shows: 'nothing' | 'payload', isBody = true): st
 }
 
 function isGuarded(name: string, value: unknown, isBody: boolean): boolean {
-  // The items of a list stand under data too.
+  // Lists have their items in a field named data too.
   if (value === null || value === undefined || (isBody && name === 'data' && Array.isArray(value))) return false
   return CONTENT.has(name) || (DIFFERENCE.has(name) && typeof value === 'object' && !(value instanceof Date))
 }

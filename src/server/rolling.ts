@@ -1,4 +1,4 @@
-/** Keeps the sums over what has ended up to date, so that a day of runs is a few hundred rows to read. */
+/** Keeps the sums over finished runs up to date, so that a day of runs is a few hundred rows to read. */
 import type { BackgroundTask } from './background-tasks.ts'
 
 const BACKOFF_MS = 5000

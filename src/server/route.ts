@@ -1,4 +1,4 @@
-/** Joins an operation to the function that carries it out, and says what that function is handed and answers; everything before and after it is `dispatch.ts`. */
+/** Connects an operation to its handler, and defines the handler's input and reply. `dispatch.ts` does everything around it. */
 import type { z } from 'zod'
 import type { Json } from '../json.ts'
 import type { SearchBudget } from '../schedule/search-budget.ts'
@@ -11,25 +11,25 @@ export interface ParsedRequest<O extends Operation = Operation> {
   readonly params: O extends Operation<infer Schema, z.ZodType, z.ZodType> ? z.output<Schema> : never
   readonly query: O extends Operation<z.ZodType, infer Schema, z.ZodType> ? z.output<Schema> : never
   readonly body: O extends Operation<z.ZodType, z.ZodType, infer Schema> ? z.output<Schema> : never
-  /** Names of the request that are called otherwise here. */
+  /** Warnings about aliases in the request. */
   readonly notes: readonly WarningBody[]
   readonly principal: Principal
   readonly request: Request
   readonly requestId: string
-  /** Where the call came from, as far as it is known. */
+  /** The origin of the call, as far as known. */
   readonly address: string
-  /** Under which the interface lies, such as `/api/v1`. */
+  /** The API base path, such as `/api/v1`. */
   readonly base: string
-  /** For what the request makes. Where it takes over from a server that died, the first server had the same id. */
+  /** The id for a resource that the request creates; the same when it takes over from a crashed server. */
   readonly newId: string
-  /** The request with the same Idempotency-Key whose server died before it answered: what it wrote may be there. */
+  /** The first request with the same Idempotency-Key, if its server crashed before the response; its writes may exist. */
   readonly interrupted: Interrupted | null
-  /** How much searching for occurrences this request may still cost. */
+  /** The remaining budget for searching occurrences. */
   readonly budget: SearchBudget
 }
 
 export interface Change {
-  /** Whose thing it is; the empty text for the whole fleet. */
+  /** The workspace of the target; the empty text for the fleet. */
   readonly workspace: string
   /** Such as `schedule default/nightly`. */
   readonly target: string
@@ -39,14 +39,14 @@ export interface Change {
 
 export interface Reply {
   readonly status: number
-  /** Becomes JSON; instants become RFC 3339 text. */
+  /** Serialized as JSON; instants become RFC 3339 text. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Instead of a body: what is not JSON, or comes bit by bit. */
+  /** A raw response instead of a JSON body, for other media types and streams. */
   readonly raw?: Response
-  /** What a repetition is answered in place of the body, where that holds a secret that must not be stored. */
+  /** The body to store for repeated requests, if the real body contains a secret that must not be stored. */
   readonly repeated?: unknown
-  /** For the audit log: demanded of every operation with an action, `none` where it turned out that nothing changed. */
+  /** For the audit log: required for every operation with an action; `none` if nothing changed. */
   readonly change?: Change | 'none'
 }
 
@@ -65,5 +65,5 @@ export const ok = (body: unknown, headers: Readonly<Record<string, string>> = {}
   headers,
 })
 
-/** What an instant or a class instance looks like once it is JSON. */
+/** The JSON form of instants and class instances. */
 export const plain = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? null)) as Json

@@ -1,4 +1,4 @@
-/** The table of everything that can be asked over HTTP; each resource has a file of schemas and a file of handlers. */
+/** The table of all HTTP routes; each resource has a contract file and a handler file. */
 import type { Parts } from './parts.ts'
 import type { Route } from './route.ts'
 import { alertRuleRoutes } from './routes/alert-rules.ts'

@@ -1,4 +1,4 @@
-/** Lists runs and ranges of occurrences that became none as one history, newest first; whose they are is decided by the caller. */
+/** Lists runs and non-runs as one history, newest first. The caller checks access. */
 import type { Run } from '../run/run.ts'
 import type { RunState } from '../run/state.ts'
 import type { HistoryStore, ListedNonRun, NonRunPlace, RunContent, RunFilter } from '../store/contract/history.ts'
@@ -15,13 +15,13 @@ export type HistoryCursor = MergedNext<RunPlace, NonRunPlace>
 
 export interface HistoryRequest {
   readonly filter: Omit<RunFilter, 'states'>
-  /** Runs only, whose ids are in it. */
+  /** Only runs whose ids are in this range. */
   readonly range: IdRange | undefined
-  /** All that has come, when absent. */
+  /** Absent: all states except future occurrences. */
   readonly states: readonly RunState[] | undefined
   readonly limit: number
   readonly cursor: HistoryCursor | undefined
-  /** What is read of runs beside their other columns. */
+  /** The large columns to read in addition to the others. */
   readonly include: readonly RunContent[]
   readonly now: number
 }
@@ -48,7 +48,7 @@ export async function historyPage(history: HistoryStore, asked: HistoryRequest):
       const { after } = startOf(range, from ?? undefined)
       const page = { limit, maxBytes: PAGE_BYTES, omit, ...(after === undefined ? {} : { after: { id: after } }) }
       const { runs, next } = await history.find({ ...filter, ...(runStates ? { states: runStates } : {}) }, page)
-      // Where the look ended below the range, all of the range was seen.
+      // A read that ended below the range has seen all of the range.
       return { items: within(runs, range), next: next && (within([next], range)[0] ?? null) }
     }),
     source<ListedNonRun, NonRunPlace>(nonRunsFrom, async (after) => {
@@ -66,7 +66,7 @@ export async function historyPage(history: HistoryStore, asked: HistoryRequest):
   })
 }
 
-/** What is still to come is no history, unless it is asked for. */
+/** Future occurrences are listed only on request. */
 const firstRun = ({ range, states, now }: HistoryRequest): RunPlace | null =>
   range || states ? null : { id: idAfter(now) }
 
@@ -80,10 +80,10 @@ async function source<Item, Place>(
 const isNonRun = (state: RunState): state is (typeof NON_RUN_STATES)[number] =>
   NON_RUN_STATES.some((each) => each === state)
 
-/** With which the id of a run begins. */
+/** The timestamp with which a run id begins. */
 const instantOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-/** Greater than all ids of instants up to this one, and less than all of later ones. */
+/** A bound above all ids up to this instant, and below all later ones. */
 function idAfter(at: number): string {
   const digits = (at + 1).toString(16).padStart(12, '0')
   return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`
@@ -103,5 +103,5 @@ function isNonRunPlace(value: unknown): value is NonRunPlace {
   return Number.isSafeInteger(toAt) && Math.abs(toAt as number) <= MAX_INSTANT && isId(scheduleId)
 }
 
-/** The farthest that a Date can hold. */
+/** The latest instant that a Date can hold. */
 const MAX_INSTANT = 8.64e15

@@ -1,4 +1,4 @@
-/** Answers with what a run said: a JSON object a line, or as events that go on until the run has ended. */
+/** Serves the log of a run: as NDJSON, or as server-sent events until the run ends. */
 import type { Run } from '../run/run.ts'
 import type { LogLine } from '../store/contract/logs.ts'
 import { yieldToEventLoop } from '../time/in-steps.ts'
@@ -12,7 +12,7 @@ export interface LogQuery {
   readonly after?: number | undefined
   readonly limit?: number | undefined
   readonly follow: boolean
-  /** The header by which a browser goes on where a connection ended. */
+  /** The header with which a browser resumes a broken connection. */
   readonly lastEventId?: string | null
 }
 
@@ -34,7 +34,7 @@ export async function logReply(parts: Parts, run: Run, query: LogQuery): Promise
   return { status: 200, raw: shownStream(new Response(text, { headers: { 'content-type': 'application/x-ndjson' } })) }
 }
 
-/** Some lines at a time, each in a turn of its own, as many as fit into a page. */
+/** Reads one page of lines in small batches, yielding to the event loop in between. */
 async function textOf({ core }: Parts, run: Run, wanted: { after: number; limit: number }): Promise<string> {
   const { logs } = await core.store()
   const texts: string[] = []
@@ -55,7 +55,7 @@ async function textOf({ core }: Parts, run: Run, wanted: { after: number; limit:
 
 interface Following {
   readonly from: number
-  /** Answers false when it is over. */
+  /** Returns false at the end. */
   readonly pause: () => Promise<boolean>
 }
 
@@ -65,7 +65,7 @@ async function* lines({ core }: Parts, runId: string, { from, pause }: Following
   let ended = false
   let saidAt = core.clock.elapsed()
   do {
-    // What a run said last may be stored a moment after its end: so there is one more look. One that is gone has ended too.
+    // The last lines may be stored just after the run ends, so read once more. A deleted run has ended too.
     const isLast = ended
     const found = await store.history.run(runId)
     ended = found === null || found.finishedAt !== null
@@ -89,7 +89,7 @@ async function* lines({ core }: Parts, runId: string, { from, pause }: Following
   } while (await pause())
 }
 
-/** Reads on when the other end does, and ends with it or with the server, whichever is first. */
+/** Reads with backpressure, and ends with the client or the server, whichever is first. */
 function streamOf(
   { core, ending }: Parts,
   open: (pause: () => Promise<boolean>) => AsyncGenerator<string>,
@@ -120,7 +120,7 @@ function streamOf(
       start(controller) {
         const onEnding = (): void => {
           finish()
-          // Nobody reads: a plain end would never be seen.
+          // The client does not read, so it would never see a normal close.
           if (!isReading) controller.error(new Error('the server is stopping'))
         }
         ending.addEventListener('abort', onEnding, { once: true })
@@ -132,7 +132,7 @@ function streamOf(
           const { done, value } = await source.next()
           if (!done) return controller.enqueue(encoder.encode(value))
         } catch (error) {
-          // The other end comes back and goes on after the last line it has.
+          // The client reconnects and resumes after its last line.
           if (!over) core.hub.tell({ kind: 'engine.error', where: 'logs', error, retryInMs: 0 })
         } finally {
           isReading = false

@@ -1,21 +1,21 @@
-/** Decides whether a workspace may begin more work that goes on in the background, such as bulk operations and backfills; doing the work is left to others. */
+/** Limits concurrent background work per workspace, such as bulk operations and backfills. */
 import { concurrencyLimited, createSemaphore } from './concurrency.ts'
 import type { Principal } from './principal.ts'
 
 export interface RunningWorkOptions {
-  /** What is counted, in the plural. */
+  /** The plural noun for messages. */
   readonly what: string
-  /** How much of it one workspace may have running at once. */
+  /** The limit per workspace. */
   readonly limit: number
-  /** Counts what the workspace has running, up to `limit`. */
+  /** Counts the active work of the workspace, up to `limit`. */
   readonly count: (workspace: string, limit: number) => Promise<number>
 }
 
-/** Requests of one workspace that begin such work at the same moment: each counts before the others have written. */
+/** Concurrent requests of one workspace, because each would count before the others have written. */
 const BEGINNING = { server: 100, workspace: 5, key: 5 }
 const RETRY_AFTER_SECONDS = 5
 
-/** Calls `begin` when the workspace of the caller has room; throws CONCURRENCY_LIMITED otherwise. A caller of all workspaces has no limit. */
+/** Calls `begin` if the workspace of the caller is below its limit; otherwise throws CONCURRENCY_LIMITED. Callers of all workspaces have no limit. */
 export type BeginWork = <Answer>(principal: Principal, begin: () => Promise<Answer>) => Promise<Answer>
 
 export function runningWork({ what, limit, count }: RunningWorkOptions): BeginWork {

@@ -1,26 +1,26 @@
-/** A signed-in browser: a random text in a cookie that stands for a key, and ends with it; the cookie never holds the key. */
+/** Browser sessions: a random token in a cookie, bound to an API key and valid as long as it. The cookie never contains the key. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Core } from '../scheduler/core.ts'
 import type { Key, Keys } from './keys.ts'
 
 export interface Session {
-  /** A hash of its secret. */
+  /** A hash of the session secret. */
   readonly id: string
   readonly key: Key
 }
 
 export interface Sessions {
-  /** Answers the text of the cookie. */
+  /** Returns the cookie value. */
   begin(key: Key): Promise<string>
   check(secret: string): Promise<Session | null>
-  /** Whether this process has seen it in force; asks the store nothing. */
+  /** Whether this process has seen the session as valid; does not query the store. */
   isSeen(secret: string): boolean
-  /** The same by the id of the session. */
+  /** The same by session id. */
   find(id: string): Promise<Session | null>
   end(secret: string): Promise<void>
-  /** A link that makes the first key, once; answers its secret. */
+  /** Creates a one-time invite to create the first key; returns its secret. */
   invite(): Promise<string>
-  /** Whether this was such a link, and nobody used it before. */
+  /** Whether the invite is valid and unused; uses it up. */
   accept(secret: string): Promise<boolean>
 }
 
@@ -67,7 +67,7 @@ export function createSessions(core: Core, keys: Keys): Sessions {
       await (await documents()).put({ ...invite, data: {}, from: 0, forMs: INVITE_MS })
       return secret
     },
-    // Removing answers to one caller only that it was there.
+    // Only one of several concurrent removals succeeds.
     accept: async (secret) => (await documents()).remove('invite', idOf(secret)),
   }
 }

@@ -1,31 +1,31 @@
-/** What a server can be told when it is made, read once: defaults, bounds and refusals; how it listens is `listen.ts`. */
+/** The options of a server, with defaults and validation; `listen.ts` has the listening options. */
 import { checkKeys, type Duration, readBoolean, readChoice, readDuration, readInteger, refused } from '../options.ts'
 import { printable } from '../printable.ts'
 import { readAllowList } from '../targets/guard/allow-list.ts'
 import { SCOPES, type Scope } from './scope.ts'
 import type { Rate } from './throttle.ts'
 
-/** What a host says of a request: what its sender may do, and as whom. */
+/** The host's authorization of a request: scope, workspace and name of the caller. */
 export type AuthResult = 'none' | Scope | { readonly scope: Scope; readonly name?: string; readonly workspace?: string }
 
 export interface ServerOptions {
-  /** Under which the interface is mounted, such as `/everytick`; nothing when absent. */
+  /** The mount path, such as `/everytick`. Default: none. */
   readonly basePath?: string
-  /** Asks the host who sends a request, in place of keys. */
+  /** Lets the host authenticate requests instead of API keys. */
   readonly authorize?: (request: Request) => AuthResult | Promise<AuthResult>
-  /** `keys` when absent. `open`: everybody who reaches it may do everything; for a developer's own machine only. */
+  /** Default: `keys`. `open`: no authentication, every caller is admin; only for development on your own machine. */
   readonly access?: 'keys' | 'open'
-  /** Whether anybody may read `/metrics`; false when absent. */
+  /** Whether `/metrics` needs no authentication. Default: false. */
   readonly publicMetrics?: boolean
-  /** Whether anybody may read the OpenAPI document and its page; false when absent. */
+  /** Whether the OpenAPI document and its page need no authentication. Default: false. */
   readonly publicDocs?: boolean
-  /** 1 MiB when absent. */
+  /** Default: 1 MiB. */
   readonly maxBodyBytes?: number
-  /** Requests of one caller; 200 a second, 400 at once, when absent. */
+  /** The rate limit per caller. Default: 200 requests a second, bursts of 400. */
   readonly rate?: Rate
-  /** Whether work that goes with the server (alerts, sums, bulk operations) is done in this process too; true when absent. */
+  /** Whether this process also runs the background tasks of a server (alerts, sums, bulk operations). Default: true. */
   readonly backgroundTasks?: boolean
-  /** An address that is asked for every so often while alerts are being looked after: a dead man's switch. */
+  /** A URL to request regularly while alert checking works: a dead man's switch. */
   readonly heartbeat?: { readonly url: string; readonly every?: Duration }
   /**
    * Whether alert channels may reach this machine and private networks; false when absent. A list names the hosts that they
@@ -76,7 +76,7 @@ export function readServerOptions(options: ServerOptions): ServerSettings {
 
 function readAllowPrivate(given: unknown): boolean | readonly string[] {
   if (!Array.isArray(given)) return readBoolean(given, 'allowPrivate')
-  // Read here to refuse what cannot be a host when the server is made, and not with the first alert.
+  // Parsed here, so that an invalid host fails at server creation and not at the first alert.
   readAllowList(given)
   return given
 }
@@ -94,7 +94,7 @@ function readHeartbeat(heartbeat: NonNullable<ServerOptions['heartbeat']>): Serv
   return { url, everyMs: readDuration(heartbeat.every ?? '1m', 'heartbeat.every', 1000) }
 }
 
-/** What a host answered, read as strictly as anything else that decides who may do what. */
+/** Validates the result of `authorize` strictly, because it grants access. */
 export function readAuthResult(authResult: unknown): { scope: Scope; name: string; workspace: string | null } | null {
   const { scope, name, workspace } = (
     typeof authResult === 'object' && authResult !== null ? authResult : { scope: authResult }
@@ -104,7 +104,7 @@ export function readAuthResult(authResult: unknown): { scope: Scope; name: strin
     workspace?: unknown
   }
   if (!SCOPES.includes(scope as Scope)) return null
-  // Whoever is meant to be bound to something must not be let into everything because it cannot be read.
+  // An invalid workspace must not become access to all workspaces.
   if (workspace !== undefined && (typeof workspace !== 'string' || workspace === ''))
     throw new Error('authorize returned an invalid workspace name; leave it out for all workspaces')
   return {

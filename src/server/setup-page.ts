@@ -1,11 +1,11 @@
-/** The page behind the one-time link: one button, and then the first key, once. */
+/** The page behind the one-time setup link, which creates the first key. */
 import { readBytes } from './body.ts'
 import { escaped, htmlPage } from './html.ts'
 import type { Parts } from './parts.ts'
 
 const MAX_FORM = 1000
 
-/** Asks first: whatever looks into links on their way, such as a chat program, must not use them up. */
+/** Asks for confirmation first, because a link preview, for example in a chat program, must not use up the link. */
 export function askSetup(request: Request): Response {
   const invite = new URL(request.url).searchParams.get('invite') ?? ''
   const form = `<form method="post"><input type="hidden" name="invite" value="${escaped(invite)}"><button>Create the first key</button></form>`
@@ -15,7 +15,7 @@ export function askSetup(request: Request): Response {
 export async function doSetup({ core, keys, sessions }: Parts, request: Request, api: string): Promise<Response> {
   const text = new TextDecoder().decode(await readBytes(request, MAX_FORM))
   const invite = new URLSearchParams(text).get('invite') ?? ''
-  // A second link that was printed meanwhile makes no second first key.
+  // A second setup link that was printed in the meantime must not create another first key.
   if (invite === '' || (await keys.any()) || !(await sessions.accept(invite)))
     return htmlPage(
       'Everytick',

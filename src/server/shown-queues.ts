@@ -1,14 +1,14 @@
-/** Decides, purely, which queues have a place of their own where places are few: those that a process or a person named first, then those that only runs name, so many of each workspace and the workspaces in turns. */
+/** Selects the queues to show individually when space is limited: first configured and served queues, then queues that only runs name, round-robin over workspaces with a limit each. Pure. */
 import type { SweptQueue } from '../store/contract/queues.ts'
 import { roundRobin } from './alerting/round-robin.ts'
 
 type Named = Pick<SweptQueue, 'name' | 'configured' | 'workspace'>
 
 export interface Places {
-  /** Queues that live processes serve. */
+  /** The queues that live processes serve. */
   readonly served: ReadonlySet<string>
   readonly all: number
-  /** Of the queues of one workspace that only runs name. */
+  /** The limit per workspace for queues that only runs name. */
   readonly each: number
 }
 

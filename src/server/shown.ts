@@ -1,4 +1,4 @@
-/** The one place that decides what of payloads, results, errors and differences is shown to whom; `refuse-unreleased.ts` stops every answer that did not pass through it. */
+/** The only module that decides which payloads, results, errors and differences a caller may see; `refuse-unreleased.ts` blocks every response that bypasses it. */
 import type { Json } from '../json.ts'
 import type { Alert } from '../observe/alert.ts'
 import type { RunError } from '../run/run.ts'
@@ -17,7 +17,7 @@ import { release } from './refuse-unreleased.ts'
 
 export type Shown = Readonly<Record<string, unknown>>
 
-/** What an answer has beside the fields that everybody sees; all of it when absent. */
+/** The large fields to include in a response; absent: all of them. */
 export type Content = RunContent
 export const ALL_CONTENT: readonly Content[] = ['payload', 'result']
 
@@ -27,24 +27,24 @@ interface Viewer {
 }
 
 export interface Shows {
-  /** `also`: fields of the answer that are not the schedule's. */
+  /** `also`: fields of the response that are not part of the schedule. */
   schedule(view: ScheduleView, viewer: Viewer, also?: object): Shown
   run(view: RunView, viewer: Viewer): Shown
-  /** Of the journal, or an attempt. */
+  /** A journal entry or an attempt. */
   entry(view: AttemptView, viewer: Viewer): Shown
   revision(view: RevisionView, viewer: Viewer): Shown
-  /** What storing a schedule would change; `job` is the job of its new definition. */
+  /** The preview of a schedule; `job` is the job of its new definition. */
   preview(found: Preview, job: string, viewer: Viewer): Shown
-  /** What was changed, for the audit log, which outlives everything. */
+  /** A change for the audit log, which is never deleted. */
   recorded(view: ScheduleView | null): Shown | null
-  /** An entry of the audit log, by what its job calls secret now. */
+  /** An audit log entry, with the current redactions of its job. */
   audited(entry: AuditEntry, viewer: Viewer): Shown
-  /** An answer that was stored for repetitions of its request, by what its job calls secret now. */
+  /** A stored response for a repeated request, with the current redactions of its job. */
   repeated(body: Json): Json
 }
 
 export function shows({ jobs }: Pick<Parts, 'jobs'>): Shows {
-  /** Without what its job calls secret. Of a job that no process has published, everything may be secret. */
+  /** Redacts a payload. If no process has published the job, the whole payload is redacted. */
   const veiled = (value: Json, job: string): Json => {
     const paths = jobs.redactOf(job)
     return paths === null ? value && REDACTED : redacted(value, paths)
@@ -53,7 +53,7 @@ export function shows({ jobs }: Pick<Parts, 'jobs'>): Shows {
     const isShown = include.includes('payload') && mayDo(principal.scope, 'operate') && jobs.redactOf(job) !== null
     return isShown ? { payload: veiled(value, job) } : {}
   }
-  /** A definition, or a part of one, as JSON: `job` is meant where it names none. */
+  /** A full or partial definition as JSON; `job` applies where it names none. */
   const definition = (value: Json, viewer: Viewer, job = ''): Json => {
     if (!isObject(value) || !('payload' in value)) return value
     const { payload: given = null, ...rest } = value
@@ -78,7 +78,7 @@ export function shows({ jobs }: Pick<Parts, 'jobs'>): Shows {
       return release({ ...view, data: open && include.includes('result') ? data : withoutResult(data, open) })
     },
     revision({ before, after, changes, ...view }, viewer) {
-      // The names of the fields of a payload say as much as its values.
+      // Field names of a payload can reveal as much as its values.
       const others = changes.filter(({ field }) => !/^payload(?:\.|$)/.test(field))
       const payloadChange = { field: 'payload', before: REDACTED, after: REDACTED }
       return release({
@@ -100,7 +100,7 @@ export function shows({ jobs }: Pick<Parts, 'jobs'>): Shows {
     },
     recorded(view) {
       if (view === null) return null
-      // When it last fired is no part of what was changed.
+      // The last fire time is not part of the change.
       const { lastFiredAt: _, ...kept } = view
       return release({ ...kept, payload: veiled(view.payload, view.job) })
     },
@@ -128,14 +128,14 @@ const isObject = (value: Json): value is { readonly [key: string]: Json } =>
 const jobIn = ({ job }: { readonly [key: string]: Json }): string | undefined =>
   typeof job === 'string' ? job : undefined
 
-/** What a target kept of an answer is as good as a result. */
+/** The details that a target recorded are treated like a result. */
 const withoutDetail = (error: RunError | null): RunError | null => {
   if (error === null) return null
   const { detail: _, ...rest } = error
   return rest
 }
 
-/** An entry tells how an attempt failed, or the whole verdict that came too late. */
+/** An entry contains the error of an attempt, or a late verdict that was rejected. */
 function withoutResult(data: Json, withDetail: boolean): Json {
   if (!isObject(data)) return data
   const { error, verdict, ...rest } = data as { error?: RunError | null; verdict?: Json }
@@ -145,7 +145,7 @@ function withoutResult(data: Json, withDetail: boolean): Json {
   return { ...shown, verdict: withoutResult(kept, withDetail) } as unknown as Json
 }
 
-/** Occurrences that became no run have neither payload nor result; readers see the reason. */
+/** Non-runs have neither payload nor result; readers see the reason. */
 export const shownNonRun = (nonRun: ListedNonRun): Shown => {
   const { workspace, job, queue, state, scheduleId, key, reason, detail, count, fromAt, toAt, recordedAt } = nonRun
   return {
@@ -154,13 +154,13 @@ export const shownNonRun = (nonRun: ListedNonRun): Shown => {
   }
 }
 
-/** What holds the words of errors and nothing else of what is guarded: readers see the names and messages of errors. */
+/** For content that contains only error texts: readers may see names and messages of errors. */
 export const shownWords = <Value extends object>(value: Value): Value => release(value)
 
 const dateOf = (at: number | null): Date | null => (at === null ? null : new Date(at))
 const actOf = (act: Alert['resolved']) => act && { by: act.by, at: new Date(act.at) }
 
-/** An alert about failures has the name and message of the last error among its values. */
+/** The values of a failure alert include the name and message of the last error. */
 export const shownAlert = (alert: Alert): Shown => {
   const { id, ruleId: rule, kind, severity, workspace, subject, title, values, state } = alert
   return release({
@@ -174,5 +174,5 @@ export const shownAlert = (alert: Alert): Shown => {
   })
 }
 
-/** Log lines, which only those who may operate read, and events, which hold the words of errors. */
+/** For log lines, which require scope `operate`, and events, which contain only error texts. */
 export const shownStream = (response: Response): Response => release(response)

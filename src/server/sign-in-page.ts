@@ -1,4 +1,4 @@
-/** The page on which a person signs a browser in with a key, so that the other pages open from a link. */
+/** The sign-in page for browsers, so that the other pages open from a link. */
 import { readBytes } from './body.ts'
 import { escaped, htmlPage } from './html.ts'
 import type { Parts } from './parts.ts'
@@ -7,10 +7,10 @@ import type { SignIn } from './sign-in.ts'
 
 const MAX_FORM = 1000
 
-/** Whether whoever asks is a person in front of a browser, whom a page helps more than a problem in JSON. */
+/** Whether the client is a browser, which should get a page instead of JSON. */
 export const wantsPage = (request: Request): boolean => /\btext\/html\b/.test(request.headers.get('accept') ?? '')
 
-/** `page`: where the browser goes after signing in, a path below `basePath`. */
+/** `page`: the path below `basePath` to open after signing in. */
 export function askKey({ settings }: Parts, page: string, problem = ''): Response {
   const said = problem === '' ? '' : `<p role="alert"><b>${escaped(problem)}</b></p>`
   const answer = htmlPage(
@@ -23,12 +23,12 @@ export function askKey({ settings }: Parts, page: string, problem = ''): Respons
 <p class="soft">The browser stays signed in for 12 hours, or until the key expires. Create a key with: <code>everytick keys create</code></p>`,
     401,
   )
-  // With no-referrer, a browser hides the origin of the form, and the form is refused as one of another site.
+  // With no-referrer the browser would hide the origin of the form, and the CSRF check would reject it.
   answer.headers.set('referrer-policy', 'same-origin')
   return answer
 }
 
-/** Pages that a form may lead to; any other address would be somebody else's. */
+/** The allowed redirect targets, to prevent an open redirect. */
 const PAGES: ReadonlySet<string> = new Set(['/', '/api/docs'])
 
 interface Sent {

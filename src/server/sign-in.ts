@@ -1,4 +1,4 @@
-/** Signs a browser in with a key: guesses are limited, a session begins, its cookie is written. The route and the page both use it. */
+/** Signs a browser in with a key: limits guesses, starts a session, writes its cookie. Used by the route and the page. */
 import { refuseForeignOrigin, SESSION_COOKIE, tooMany } from './authenticate.ts'
 import type { Key } from './keys.ts'
 import type { Parts } from './parts.ts'
@@ -7,15 +7,15 @@ import { Refusal } from './problem.ts'
 const SESSION_SECONDS = 12 * 3600
 
 export interface SignIn {
-  /** The key and the cookie of its new session; refused for a wrong key, and for a page of another site. */
+  /** Returns the key and the session cookie; refuses a wrong key and a cross-site request. */
   begin(request: Request, token: string, address: string): Promise<{ readonly key: Key; readonly cookie: string }>
-  /** A cookie that takes the browser's away. */
+  /** A cookie header that deletes the session cookie. */
   expired(request: Request): string
 }
 
 export function createSignIn({ keys, sessions, settings, keyGuesses }: Parts): SignIn {
   const cookieText = (request: Request, value: string, seconds: number): string => {
-    // Of several proxies, the first is the one that the browser speaks to.
+    // With several proxies, the first one is the one that the browser connects to.
     const [forwarded = ''] = (request.headers.get('x-forwarded-proto') ?? '').toLowerCase().split(',')
     const secure = new URL(request.url).protocol === 'https:' || forwarded.trim() === 'https'
     const path = settings.basePath === '' ? '/' : settings.basePath

@@ -1,20 +1,20 @@
-/** Buckets of allowance, one per caller: how many calls now, and how soon more; who counts as one caller is decided elsewhere. */
+/** A token bucket rate limiter with one bucket per caller. */
 import type { Clock } from '../time/clock.ts'
 
 export interface Rate {
-  /** How many at once. */
+  /** The burst size. */
   readonly burst: number
   readonly perSecond: number
 }
 
 export interface Throttle {
-  /** Takes one; answers 0, or after how many seconds there is one again. */
+  /** Takes a token; returns 0, or the seconds until one is available. */
   take(name: string): number
-  /** The same question without taking. */
+  /** The same without taking a token. */
   look(name: string): number
 }
 
-/** Callers remembered at once; those with a full bucket are forgotten first, and lose nothing by it. */
+/** The most buckets in memory; full buckets are dropped first, which changes nothing. */
 const MAX_NAMES = 10_000
 
 export function throttle(clock: Clock, { burst, perSecond }: Rate): Throttle {
@@ -28,7 +28,7 @@ export function throttle(clock: Clock, { burst, perSecond }: Rate): Throttle {
   const wait = (left: number): number => (left >= 1 ? 0 : Math.ceil((1 - left) / perSecond))
   const forget = (): void => {
     for (const name of buckets.keys()) if (filled(name).left >= burst) buckets.delete(name)
-    // All of them are busy: whoever has been here longest starts again.
+    // No bucket is full, so drop the oldest one.
     for (const name of buckets.keys()) if (buckets.size >= MAX_NAMES) buckets.delete(name)
   }
   return {

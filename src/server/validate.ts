@@ -1,9 +1,9 @@
-/** Holds parts of a request against their schemas and says where they do not fit, with a guess at what was meant. */
+/** Validates parts of a request against their schemas; errors have a location and a did-you-mean hint. */
 import { z } from 'zod'
 import { nearestField } from '../did-you-mean.ts'
 import { Refusal, type Spot } from './problem.ts'
 
-/** What the schema makes of it; `prefix` tells parts of the address from fields of the body. */
+/** Returns the parsed value; `prefix` distinguishes query and path parameters from body fields. */
 export function validated<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -19,7 +19,7 @@ function refusalOf(issues: readonly z.core.$ZodIssue[], schema: z.ZodType, prefi
   const [first] = errors
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys')
   const known = unknown ? keysOf(schema, unknown.path.map(String)) : []
-  // Once for all of them: each has a guess of its own, where there is one.
+  // One list for all errors; each error has its own did-you-mean hint.
   const hint = known.length > 0 ? `known fields: ${known.join(', ')}` : undefined
   const where = first?.pointer === '' || first === undefined ? '' : `${first.pointer}: `
   return new Refusal('REQUEST_INVALID', `${where}${first?.message ?? 'does not match its schema'}`, {
@@ -46,7 +46,7 @@ export function refuseWrongItems(schema: z.ZodType, value: unknown): void {
   }
 }
 
-/** Entries that an object of any fields may have. */
+/** The most entries of an object without a fixed set of fields. */
 const MAX_ENTRIES = 1000
 
 /**
@@ -61,7 +61,7 @@ export function refuseLong(schema: z.ZodType, value: unknown, path: readonly str
   }
   if (schema instanceof z.ZodArray) {
     if (!Array.isArray(value)) return
-    // Of several lists in a union the shortest would be meant: there are none.
+    // A union of several lists would need the shortest limit; no schema has one.
     const { maximum = MAX_ENTRIES } = schema._zod.bag as { readonly maximum?: number }
     if (value.length > maximum) throw tooLong(path, value.length, maximum)
     for (const [i, each] of value.entries()) refuseLong(schema.element as z.ZodType, each, [...path, String(i)])
@@ -119,14 +119,14 @@ function hintFor(key: string, known: readonly string[]): string | undefined {
 const wordsOf = ({ message }: z.core.$ZodIssue): string =>
   /received undefined$/.test(message) ? 'is missing' : message
 
-/** The names that an object at this place may have; none when the place is not found. */
+/** The known field names of the object at a path; empty if the path is unknown. */
 function keysOf(schema: z.ZodType, path: readonly string[]): string[] {
   let at: unknown = schema
   for (const part of path) at = inner(at)?.shape?.[part] ?? inner(at)?.element
   return Object.keys(inner(at)?.shape ?? {})
 }
 
-/** Looks through what is optional, has a default or is transformed. */
+/** Unwraps optional, default and transform schemas. */
 function inner(schema: unknown): { readonly shape?: Record<string, unknown>; readonly element?: unknown } | undefined {
   let at = schema as { shape?: Record<string, unknown>; def?: { innerType?: unknown; in?: unknown } } | undefined
   while (at && at.shape === undefined && (at.def?.innerType ?? at.def?.in))

@@ -1,7 +1,7 @@
-/** The version of this package, as its manifest says. */
+/** The version of this package, from its manifest. */
 import { readFileSync } from 'node:fs'
 
-/** The manifest lies two folders up from here both in src and in dist. */
+/** The manifest is two folders up, both in src and in dist. */
 export function ownVersion(): string {
   const manifest: { version: string } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   return manifest.version

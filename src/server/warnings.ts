@@ -1,4 +1,4 @@
-/** What to mind about a schedule before it fires: clock changes, both days set, no end of an attempt; found by the time engine itself. */
+/** Warnings about a schedule before it fires: clock changes, both day fields set, no timeout. */
 import { DAY_MS } from '../schedule/calendar.ts'
 import { type ScheduleDefinition, seedOf, type TimingSpec, timingOf } from '../schedule/schedule.ts'
 
@@ -9,7 +9,7 @@ export interface WarningBody {
 }
 
 const LOUD_PER_DAY = 86_400 / 10
-/** Occurrences of several rules that are walked while somebody waits. */
+/** The most occurrences of several rules to enumerate during a request. */
 const MAX_WALKED = 3000
 
 /**

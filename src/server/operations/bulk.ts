@@ -1,4 +1,4 @@
-/** What is kept of bulk work while it goes on, as a document: what to do, how far it is, what went wrong. */
+/** The stored document of a bulk operation: work, progress, errors. */
 import type { Json } from '../../json.ts'
 import type { Document, PutDocument } from '../../store/contract/documents.ts'
 import type { Bulk } from '../contract/operations.ts'
@@ -11,16 +11,16 @@ export interface Failure {
 export interface BulkState {
   readonly work: Bulk
   readonly by: string
-  /** The last of what was dealt with; null before the first step. */
+  /** The last processed item; null before the first step. */
   readonly after: Json
   readonly done: number
   readonly failed: number
-  /** The first few. */
+  /** The first few errors. */
   readonly errors: readonly Failure[]
   readonly finishedAt: number | null
 }
 
-/** What a step did. */
+/** The outcome of a step. */
 export interface Progress {
   readonly done: number
   readonly failed: readonly Failure[]
@@ -28,7 +28,7 @@ export interface Progress {
 }
 
 const MAX_ERRORS = 20
-/** For how long one that is over can be looked at. */
+/** How long a finished operation is kept. */
 const RETENTION_MS = 90 * 86_400_000
 
 export const stateOf = (document: Document): BulkState => document.data as unknown as BulkState
@@ -45,7 +45,7 @@ export const advanced = (state: BulkState, { done, failed, after }: Progress): B
   errors: [...state.errors, ...failed].slice(0, MAX_ERRORS),
 })
 
-/** The document in its next version. */
+/** The next version of the document. */
 export const nextOf = (
   { id, workspace, version }: Pick<Document, 'id' | 'workspace' | 'version'>,
   state: 'running' | 'done' | 'cancelled',

@@ -1,4 +1,4 @@
-/** Carries bulk work on, step by step; each step is on record before the next, so that any node can go on where another ended. */
+/** Executes bulk operations step by step. Each step is recorded before the next, so that any node can continue. */
 import type { Document } from '../../store/contract/documents.ts'
 import type { Store } from '../../store/contract/store.ts'
 import { actingBound } from '../../workspace/acting.ts'
@@ -10,7 +10,7 @@ import { step } from './step.ts'
 const BACKOFF_MS = 1000
 
 export function operating({ app, ending }: Pick<Parts, 'app' | 'ending'>): BackgroundTask {
-  /** Whose turn it was: a long one does not hold up a short one, nor one that fails the others. */
+  /** The operation that had the last turn: turns keep a long or failing operation from delaying the others. */
   let last: string | undefined
 
   const next = async ({ documents }: Store): Promise<Document | undefined> => {
@@ -20,7 +20,7 @@ export function operating({ app, ending }: Pick<Parts, 'app' | 'ending'>): Backg
   }
   return {
     name: 'server-operations',
-    // One step a pass, so that the lease is looked at in between.
+    // One step per pass, so that the lease is checked in between.
     async pass(store) {
       const document = await next(store)
       last = document?.id
@@ -41,7 +41,7 @@ async function carryOn(app: Parts['app'], store: Store, { document, ending }: Ca
   const goesOn = async (): Promise<boolean> =>
     !ending.aborted && (await store.documents.get('operation', id))?.version === version
   const place = { app, store, id, workspace: workspace === '' ? null : workspace, askedAt, goesOn }
-  // Under the quotas of whoever asked for it.
+  // With the quotas of the requester.
   const { more, ...progress } = await actingBound(workspace !== '', () => step(place, stateOf(document)))
   const state = advanced(stateOf(document), progress)
   const finishedAt = more ? null : await store.now()
@@ -49,10 +49,10 @@ async function carryOn(app: Parts['app'], store: Store, { document, ending }: Ca
   if (!noted) await addToCancelled(store, document, progress)
 }
 
-/** Cancelled in the middle of a step: it stays so, and what the step had done is counted. */
+/** If the operation was cancelled during a step, it stays cancelled, and the changes of the step are counted. */
 async function addToCancelled({ documents }: Store, before: Document, progress: Progress): Promise<void> {
   const found = await documents.get('operation', before.id)
-  // Otherwise another node did the same step, and counted it.
+  // Otherwise another node executed the same step and counted it.
   if (found?.state !== 'cancelled' || found.version !== before.version + 1) return
   await documents.put(nextOf(found, 'cancelled', advanced(stateOf(found), progress)))
 }

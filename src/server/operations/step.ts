@@ -1,4 +1,4 @@
-/** One step of bulk work: the next few that fit, and what is done to each. A step that is done twice does no harm. */
+/** One step of a bulk operation: the next matching items, and the change to each. Idempotent. */
 
 import { EverytickError } from '../../errors.ts'
 import type { Run } from '../../run/run.ts'
@@ -15,13 +15,13 @@ export interface StepAnswer extends Progress {
 export interface Place {
   readonly app: Everytick
   readonly store: Store
-  /** Of the operation: what it makes is named after it. */
+  /** The id of the operation, used in the keys of the runs that it creates. */
   readonly id: string
-  /** The only workspace that whoever asked for it may touch; null: all. */
+  /** The only workspace that the requester may change; null: all. */
   readonly workspace: string | null
-  /** When it was asked for: what happened later is not meant. */
+  /** When it was requested; later items are not affected. */
   readonly askedAt: number
-  /** Asked every few items: whether it was neither cancelled nor taken over by another node, and this one is not stopping. */
+  /** Called every few items: false if the operation was cancelled or taken over, or this node is stopping. */
   readonly goesOn: () => Promise<boolean>
 }
 
@@ -51,7 +51,7 @@ async function stepSchedules(place: Place, state: BulkState): Promise<StepAnswer
   return { ...done, after: last ? { workspace: last.workspace, key: last.key } : state.after, more: true }
 }
 
-/** Answers whether there was anything to do it to. */
+/** Returns whether the item still existed. */
 async function actOn({ app, id, askedAt }: Place, { work, by }: BulkState, schedule: Schedule): Promise<boolean> {
   const { workspace, key, pause } = schedule
   switch (work.action) {
@@ -88,7 +88,7 @@ async function stepRuns(place: Place, state: BulkState, states: readonly Run['st
     answered(id, async () => (await place.app.runs.cancel(id, { by: state.by })) !== 'finished')
   const { upTo, ...done } = await each(runs, place, async (some) => {
     if (state.work.action === 'runs.cancel') return Promise.all(some.map(cancel))
-    // One that was tried again and failed again is left, or it might go on for ever.
+    // A run that was retried and failed again is skipped, otherwise the operation might never end.
     const meant = some.filter(({ finishedAt }) => finishedAt !== null && finishedAt <= askedAt)
     return retried(
       place,
@@ -101,7 +101,7 @@ async function stepRuns(place: Place, state: BulkState, states: readonly Run['st
   return { ...done, after: last ? { id: last.id } : state.after, more }
 }
 
-/** What a quota refuses is told of each. */
+/** A quota refusal is reported per item. */
 async function retried({ app }: Place, ids: readonly string[], by: string): Promise<readonly Answered[]> {
   try {
     return ids.length === 0 ? [] : await app.runs.retry(ids, { by })
@@ -112,19 +112,19 @@ async function retried({ app }: Place, ids: readonly string[], by: string): Prom
   }
 }
 
-/** What was named, within what whoever asked may touch. */
+/** The requested filter, limited to what the requester may change. */
 function filterOf({ workspace }: Place, { work }: BulkState): Readonly<Record<string, never>> {
   const { all: _, ...named } = work.filter
   const given = { ...named, ...(workspace === null ? {} : { workspace }) }
   return defined(given) as never
 }
 
-/** The id of what was dealt with, what went wrong, or nothing. */
+/** The id of the processed item, its error, or nothing. */
 type Answered = string | Failure | null
 
-/** These say nothing about the item: the whole step is tried again, here or on another node. */
+/** Errors that are not about the item: the whole step is retried, here or on another node. */
 const OURS: ReadonlySet<string> = new Set(['STORE_FULL', 'STORE_STANDBY', 'STORE_UNREACHABLE', 'NOT_STARTED'])
-/** It went while we were on the way to it. */
+/** The item was removed in the meantime. */
 const GONE: ReadonlySet<string> = new Set(['SCHEDULE_NOT_FOUND', 'RUN_NOT_FOUND'])
 
 async function answered(target: string, act: () => Promise<boolean>): Promise<Answered> {
@@ -138,7 +138,7 @@ async function answered(target: string, act: () => Promise<boolean>): Promise<An
   }
 }
 
-/** A few at a time; what fails is told and does not hold up the others. */
+/** A few items at a time; a failure is reported and does not stop the others. */
 async function each<Item>(
   items: readonly Item[],
   { goesOn }: Place,

@@ -1,4 +1,4 @@
-/** Executes what is asked of alert rules over HTTP; what a rule may say is read in `observe/read-alert-rule.ts`. */
+/** HTTP handlers of alert rules; `observe/read-alert-rule.ts` parses the rules. */
 import { type AlertRule, kindOfDefault } from '../../observe/alert-rule.ts'
 import { readRule, writtenRule } from '../../observe/read-alert-rule.ts'
 import { refused } from '../../options.ts'
@@ -23,7 +23,7 @@ const ruleBody = (rule: AlertRule, stored: boolean): Readonly<Record<string, unk
   isDefault: !stored && kindOfDefault(rule.id) !== undefined,
 })
 
-/** The fleet's, unless somebody says whose it is or may only speak for one. */
+/** The workspace of a rule: the given one, else the caller's own, else the fleet. */
 export const placeOf = (principal: Principal, asked: string | undefined): string =>
   asked === undefined && principal.workspace === null ? '' : home(principal, asked)
 
@@ -36,7 +36,7 @@ export function alertRuleRoutes({ core }: Pick<Parts, 'core'>): readonly Route[]
     return found
   }
 
-  /** A rule that names a channel that is not there would tell nobody. */
+  /** Refuses unknown channels, because such a rule would notify nobody. */
   const checkChannels = async (principal: Principal, { channels }: AlertRule): Promise<void> => {
     for (const id of channels ?? []) {
       const channel = await (await documents()).get('channel', id)

@@ -1,4 +1,4 @@
-/** Executes what is asked of alerts over HTTP; how an alert may be moved is decided in `observe/alert.ts`. */
+/** HTTP handlers of alerts; `observe/alert.ts` defines the state transitions. */
 import { type Alert, acknowledged, muted, resolved, unmuted } from '../../observe/alert.ts'
 import { readDuration, readInstantOption, refused } from '../../options.ts'
 import { alertOf, moveAlert } from '../alerting/alerts.ts'
@@ -14,7 +14,7 @@ import { notFound, Refusal } from '../problem.ts'
 import { ok, type Reply, type Route, route } from '../route.ts'
 import { shownAlert } from '../shown.ts'
 
-/** Longer than that is switching the rule off. */
+/** The longest mute; for longer, disable the rule. */
 const MAX_MUTE_MS = 366 * 86_400_000
 
 export function alertRoutes({ core }: Pick<Parts, 'core'>): readonly Route[] {
@@ -24,7 +24,7 @@ export function alertRoutes({ core }: Pick<Parts, 'core'>): readonly Route[] {
     throw notFound(`alert ${id}`)
   }
 
-  /** `move` answers null where it does not apply; that is a refusal for an alert that is over, and nothing to do otherwise. */
+  /** `move` returns null if it does not apply: an error for a resolved alert, otherwise a no-op. */
   const moved = async (
     { principal, id }: { readonly principal: Principal; readonly id: string },
     move: (alert: Alert) => Alert | null,
@@ -65,13 +65,13 @@ export function alertRoutes({ core }: Pick<Parts, 'core'>): readonly Route[] {
       const store = await core.store()
       const now = await store.now()
       const before = await known(principal, params.id)
-      // Twice is once.
+      // Idempotent.
       if (before.state === 'resolved') return { ...ok(shownAlert(before)), change: 'none' }
       const reply = await moved({ principal, id: params.id }, (alert) =>
         resolved(alert, { by: principal.name, at: now }),
       )
       const { documents } = store
-      // Whoever looks after alerts would do it too, a little later.
+      // The alerter would do this too, a little later.
       const [channels, rule] = await Promise.all([
         channelsFor(documents, before.workspace),
         oneRule(documents, before.ruleId),

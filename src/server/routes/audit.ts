@@ -1,4 +1,4 @@
-/** Shows the audit log and checks its chain; what is written to it is decided by `dispatch.ts`. */
+/** HTTP handlers of the audit log; `dispatch.ts` writes it. */
 import { brokenAt, isHashOf, NO_HASH } from '../../observe/audit-chain.ts'
 import type { AuditEntry } from '../../store/contract/audit-log.ts'
 import { inSteps, yieldToEventLoop } from '../../time/in-steps.ts'
@@ -13,7 +13,7 @@ import { ok, type Route, route } from '../route.ts'
 import { shows } from '../shown.ts'
 
 const PAGE = 200
-/** An entry may hold two payloads, each as large as one may be: reading one of those takes long enough. */
+/** Yields after every entry: an entry may contain two payloads of maximum size, which take long to parse. */
 const WALK_BYTES = 131_072
 
 export function auditRoutes(parts: Parts): readonly Route[] {
@@ -52,7 +52,7 @@ export function auditRoutes(parts: Parts): readonly Route[] {
         await yieldToEventLoop()
         const page = await auditLog.walk({ afterSeq: entries, limit: PAGE, maxBytes: WALK_BYTES })
         const broken = await inSteps(findingBreak(page, hash))
-        // What stands behind a break proves nothing.
+        // Entries after a break prove nothing.
         const sound = broken === null ? page : page.filter(({ seq }) => seq < broken)
         if (expect !== undefined) expectedAt ??= sound.find((entry) => isHashOf(entry, expect))?.seq ?? null
         hash = sound.at(-1)?.hash ?? hash
@@ -64,7 +64,7 @@ export function auditRoutes(parts: Parts): readonly Route[] {
   ]
 }
 
-/** One entry after another. */
+/** Iterates over the entries. */
 function* findingBreak(page: readonly AuditEntry[], previousHash: string): Steps<number | null> {
   let previous = previousHash
   for (const entry of page) {

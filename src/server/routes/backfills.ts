@@ -1,4 +1,4 @@
-/** Shows and ends backfills over HTTP. */
+/** HTTP handlers of backfills. */
 import { type BackfillView, backfillViews } from '../../scheduler/backfills.ts'
 import * as contract from '../contract/backfills.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'

@@ -1,4 +1,4 @@
-/** Executes what is asked of channels over HTTP; secrets are kept with the channel and shown to nobody, the audit log included. */
+/** HTTP handlers of channels. Secrets are stored with the channel and never shown, not even in the audit log. */
 import { readName, refused } from '../../options.ts'
 import type { Document, DocumentStore } from '../../store/contract/documents.ts'
 import {

@@ -1,10 +1,10 @@
-/** Executes retention on demand: some steps in each request, so that none takes long. */
+/** HTTP handler of retention on demand: a few steps per request, so that none takes long. */
 import * as contract from '../contract/cleanup.ts'
 import { defined } from '../defined.ts'
 import type { Parts } from '../parts.ts'
 import { ok, type Route, route } from '../route.ts'
 
-/** Each removes about a thousand rows, or whole days of them. */
+/** Steps per request. Each removes about a thousand rows, or whole days of rows. */
 const STEPS = 20
 
 export function cleanupRoutes({ app }: Parts): readonly Route[] {

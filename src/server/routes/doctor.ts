@@ -1,4 +1,4 @@
-/** Answers what is wrong with the fleet: the facts of `diagnosis.ts`, judged by `observe/diagnosis.ts`. */
+/** HTTP handler of doctor: facts from `diagnosis.ts`, evaluated by `observe/diagnosis.ts`. */
 import { diagnose } from '../../observe/diagnosis.ts'
 import * as contract from '../contract/doctor.ts'
 import { createDiagnosis } from '../diagnosis.ts'

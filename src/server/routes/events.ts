@@ -1,4 +1,4 @@
-/** Opens a stream of events to one who follows. */
+/** HTTP handler of the event stream. */
 import * as contract from '../contract/events.ts'
 import { createFollower, type Follower } from '../events/follower.ts'
 import { eventStream } from '../events/stream.ts'
@@ -19,14 +19,14 @@ export function eventRoutes(parts: Parts): readonly Route[] {
     route(contract.followEvents, async ({ query, principal, request }) => {
       if (ending.aborted)
         throw new Refusal('UNAVAILABLE', 'the server is stopping', { headers: { 'retry-after': '5' } })
-      // Who asks for the head alone would never read.
+      // A HEAD request would never read the stream.
       if (request.method === 'HEAD') return { status: 200, raw: new Response(null, { headers: HEADERS }) }
       const lastEventId = request.headers.get('last-event-id') ?? query.lastEventId ?? null
       const wish = { types: query.types?.split(',') ?? [], scheduleId: query.schedule ?? null }
       const stream = eventStream((outlet) => {
         const onClose = (): void => tail.leave(follower)
         const follower: Follower = createFollower({ principal, wish, timers: core.timers, outlet, onClose })
-        // One who goes before the answer is on its way never reads it, and would not be missed for a while.
+        // A client that disconnects before the response starts never reads it, and would go unnoticed for a while.
         request.signal.addEventListener('abort', follower.close, { once: true })
         tail.join(follower, lastEventId === '' ? null : lastEventId).catch(() => follower.close())
         return follower

@@ -1,4 +1,4 @@
-/** Explains a timing that was not saved, by the engine that would fire it. */
+/** HTTP handler that explains an unsaved timing, with the time engine of the scheduler. */
 import { readInstantOption } from '../../options.ts'
 import { DAY_MS } from '../../schedule/calendar.ts'
 import { jitterMs } from '../../schedule/jitter.ts'

@@ -1,4 +1,4 @@
-/** Executes what is asked of queues, workers, jobs and locks over HTTP. */
+/** HTTP handlers of queues, workers, jobs and locks. */
 import { isAlive } from '../../store/contract/workers.ts'
 import * as contract from '../contract/fleet.ts'
 import { defined } from '../defined.ts'

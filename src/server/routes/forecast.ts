@@ -1,4 +1,4 @@
-/** Answers what is to come from classes of schedules, each answer computed at most once a minute; the counting is `observe/`. */
+/** HTTP handlers of the forecast, computed per class of schedules, at most once a minute; `observe/` does the counting. */
 import { findingClockChanges } from '../../observe/clock-changes.ts'
 import { type ForecastOptions, forecasting } from '../../observe/forecast.ts'
 import { findingSpikes, type Spike } from '../../observe/spikes.ts'
@@ -21,9 +21,9 @@ import { ok, type Route, route } from '../route.ts'
 const MAX_BUCKETS = 2016
 const MAX_SPAN_MS = 62 * DAY_MS
 const YEAR_MS = 365 * DAY_MS
-/** Fewer fires in one second are nothing to speak of. */
+/** Fewer fires in one second are not a spike. */
 const MIN_SPIKE = 100
-/** Jobs whose own mean is looked up; the others take as long as all do on average. */
+/** The number of jobs with their own mean duration; the others use the overall average. */
 const MAX_JOBS = 50
 const TOP = 3
 
@@ -34,16 +34,16 @@ interface ParsedRequest {
 export function forecastRoutes({ core, settings }: Parts): readonly Route[] {
   const { clock } = core
   const cache = createForecastCache(clock)
-  /** Read in one pass over all schedules, for every forecast that is made in the next minute. */
+  /** Read once per minute in one pass over all schedules, for all forecasts. */
   const known = createForecastCache(clock)
   const classesOf = async (workspace?: string, owner?: string): Promise<readonly TimingClass[]> => {
     const { schedules } = await core.store()
     return (await known.get(workspace ?? '', () => schedules.classes(workspace), owner)).value
   }
-  // So that the first who asks waits for the counting only.
+  // Prefetch, so that the first request waits only for the counting.
   if (settings.backgroundTasks) classesOf().catch(() => {})
 
-  /** Begins at a whole bucket where nobody said when, so that an answer can be kept. */
+  /** Without `from`, starts at a whole bucket, so that the result can be cached. */
   const spanOf = (
     now: number,
     query: { from?: string | undefined; to?: string | undefined; bucket?: string | undefined },
@@ -65,7 +65,7 @@ export function forecastRoutes({ core, settings }: Parts): readonly Route[] {
       const owner = ownerOf(principal)
       const store = await core.store()
       const wanted = spanOf(await store.now(), query)
-      // What begins now is one answer, whenever it is asked for; its span was that of its own now.
+      // A forecast from now has one cache entry; its period is relative to when it was computed.
       const lengthMs = wanted.toAt - wanted.fromAt
       const when = query.from === undefined && query.to === undefined ? 'now' : wanted.fromAt
       const name = JSON.stringify(['forecast', asked.workspace ?? null, when, lengthMs, wanted.bucketMs])
@@ -126,7 +126,7 @@ export function forecastRoutes({ core, settings }: Parts): readonly Route[] {
   ]
 }
 
-/** Of the next day, by what is stored now. */
+/** For the next day, from the currently stored schedules. */
 export async function spikesOf(
   store: Store,
   clock: Clock,
@@ -140,14 +140,14 @@ export async function spikesOf(
   return { fromAt, spikes: await inSteps(findingSpikes(classes, options), clock) }
 }
 
-/** Whose place a computation takes, and whose answers make room for the next. */
+/** The owner of a computation in the cache. */
 const ownerOf = (principal: Principal): string => holderOf(principal, '').workspace
 
 const madeOf = (asOf: number, fromAt: number, toAt: number) => ({
   ...{ asOf: new Date(asOf), from: new Date(fromAt), to: new Date(toAt) },
 })
 
-/** How many runs the live workers work on at once; the fleet's matter, and so null for one workspace. */
+/** How many runs the live workers can execute at once; fleet information, so null for one workspace. */
 async function slotsOf(store: Store, { workspace }: ParsedRequest): Promise<number | null> {
   if (workspace !== undefined) return null
   const [workers, now] = await Promise.all([store.workers.list(), store.now()])
@@ -156,7 +156,7 @@ async function slotsOf(store: Store, { workspace }: ParsedRequest): Promise<numb
     .reduce((sum, { queues }) => sum + Object.values(queues).reduce((slots, each) => slots + each, 0), 0)
 }
 
-/** From the last day. What a job takes elsewhere is not for one workspace to know. */
+/** From the last day. A workspace does not see durations of other workspaces. */
 async function meansOf(
   store: Store,
   classes: readonly TimingClass[],

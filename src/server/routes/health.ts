@@ -1,4 +1,4 @@
-/** Answers those who start and stop the server. */
+/** HTTP handlers of the health probes. */
 import * as contract from '../contract/health.ts'
 import type { Parts } from '../parts.ts'
 import { createReadiness } from '../readiness.ts'

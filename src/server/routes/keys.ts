@@ -1,4 +1,4 @@
-/** Executes what is asked of API keys over HTTP; how they are kept and checked is `keys.ts` of the server. */
+/** HTTP handlers of API keys; the server's `keys.ts` stores and checks them. */
 import { readDuration } from '../../options.ts'
 import * as contract from '../contract/keys.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
@@ -24,7 +24,7 @@ const lifeOf = (expiresIn: string | undefined): number | null =>
 
 interface MadeKey {
   readonly key: Key
-  /** Null when a server that died has made the key: only that server knew it. */
+  /** Null if a crashed server created the key, because only that server knew the token. */
   readonly token: string | null
 }
 
@@ -92,12 +92,12 @@ export function keyRoutes({ core, keys }: Parts): readonly Route[] {
       if (before.revokedAt !== null) throw over
       const { name, scope, workspace } = before
       const now = await (await core.store()).now()
-      // What was to end still ends then, unless another end is named.
+      // The new key keeps the expiry of the old one, unless the request sets another.
       const left = before.expiresAt === null ? null : Math.max(1, before.expiresAt - now)
       const forMs = body.expiresIn === undefined ? left : lifeOf(body.expiresIn)
       const made = await keys.create({ name, scope, workspace, by: principal.name, forMs }, newId)
       if (await keys.revokeOnce(before.id)) return fresh(made, base, before)
-      // Somebody else was quicker: of one key there is one that follows.
+      // A concurrent request rolled the key first; each key has only one successor.
       await keys.revoke(made.key.id)
       throw over
     }),

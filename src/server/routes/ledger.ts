@@ -1,4 +1,4 @@
-/** Answers whether the ledger adds up, by the scheduler's own audit; a few at once, and none for those who have left. */
+/** HTTP handler of the ledger: runs the scheduler's audit, a few at once, and skips callers that have disconnected. */
 import { audit } from '../../scheduler/audit.ts'
 import { createSemaphore, holderOf } from '../concurrency.ts'
 import * as contract from '../contract/ledger.ts'
@@ -6,7 +6,7 @@ import type { Parts } from '../parts.ts'
 import { visible } from '../principal.ts'
 import { ok, type Route, route } from '../route.ts'
 
-/** Each reads a day of history of every schedule it is asked about. */
+/** Concurrent audits; each reads a day of history of every schedule it covers. */
 const AUDITS = { what: 'audits', limits: { server: 4, workspace: 2, key: 2 }, retryAfterSeconds: 5 }
 
 export function ledgerRoutes({ core, ending }: Parts): readonly Route[] {

@@ -1,4 +1,4 @@
-/** Answers the figures of this process and of the fleet; open to everybody only where the server was told so. */
+/** HTTP handler of the metrics; unauthenticated only with `publicMetrics`. */
 import * as contract from '../contract/metrics.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { Parts } from '../parts.ts'

@@ -1,4 +1,4 @@
-/** Answers with the OpenAPI document, made once from the table of all routes; open to everybody only where the server was told so. */
+/** HTTP handler of the OpenAPI document, generated once; unauthenticated only with `publicDocs`. */
 import * as contract from '../contract/openapi.ts'
 import { openApiDocument } from '../openapi.ts'
 import type { Parts } from '../parts.ts'
@@ -12,7 +12,7 @@ export function openApiRoutes({ settings }: Parts, others: readonly Route[]): re
     route(own, async ({ base }) => {
       const operations = [...others.map(({ operation }) => operation), own]
       made ??= JSON.stringify(openApiDocument(operations, { version: ownVersion(), base }))
-      // A text, since the document speaks of payloads and has none.
+      // Sent as text, because the document describes payload fields, which the release check would block.
       return {
         status: 200,
         raw: new Response(made, { headers: { 'content-type': 'application/json; charset=utf-8' } }),

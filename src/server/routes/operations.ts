@@ -1,4 +1,4 @@
-/** Takes orders for bulk work, shows how far it is, and ends it; doing it is `operations/operating.ts`. */
+/** HTTP handlers of bulk operations; `operations/operating.ts` executes them. */
 import type { Document } from '../../store/contract/documents.ts'
 import * as contract from '../contract/operations.ts'
 import { DEFAULT_LIMIT } from '../contract/vocabulary.ts'
@@ -11,10 +11,10 @@ import { ok, type Route, route } from '../route.ts'
 import { runningWork } from '../running-work.ts'
 import { shownWords } from '../shown.ts'
 
-/** Of one workspace: each running operation gets a step in turn, whosever it is. */
+/** The limit per workspace, because active operations of all workspaces share the steps in turn. */
 const MAX_RUNNING = 10
 
-/** Its failures are the words of errors. */
+/** Its failures contain only error texts. */
 const bulkBody = (document: Document) => shownWords(bodyOf(document))
 
 const ADDS_RUNS: ReadonlySet<string> = new Set(['schedules.trigger', 'runs.retry'])
@@ -42,7 +42,7 @@ export function operationRoutes({ core }: Parts): readonly Route[] {
         })
       const workspace = principal.workspace ?? ''
       const store = await documents()
-      // Refused where not even one of its runs would fit; each of them is held to the quotas when it is made.
+      // Refused if the quota has no room for a single run; each run is checked again when it is created.
       const draws = ADDS_RUNS.has(body.action) && workspace !== '' ? [{ workspace, pendingRuns: 1 }] : []
       const put = () =>
         core.quotas.within(
@@ -50,7 +50,7 @@ export function operationRoutes({ core }: Parts): readonly Route[] {
           () => store.put(nextOf({ id, workspace, version: 0 }, 'running', begun(body, principal.name))),
         )
       const made = interrupted ? await put() : await beginWork(principal, put)
-      // A server that died before it answered has made it.
+      // A server that crashed before its response has created it.
       const operation = made ?? (await known(principal, id))
       return {
         status: 202,

@@ -1,4 +1,4 @@
-/** Answers how things stand, for the fleet or one workspace, from sums and counts that cost the same at any size; what ran and what is to come have resources of their own. */
+/** HTTP handler of the overview, from sums and counts whose cost does not depend on the size of the fleet. */
 import { merged, quantiles, upTo } from '../../observe/histogram.ts'
 import { DAY_MS } from '../../schedule/calendar.ts'
 import type { QueueRow } from '../../store/contract/queues.ts'
@@ -10,9 +10,9 @@ import type { Parts } from '../parts.ts'
 import { visible } from '../principal.ts'
 import { ok, type Route, route } from '../route.ts'
 
-/** Queues that only runs name, of which so many are counted. */
+/** The most queues to count that only runs name. */
 const MAX_QUEUES = 1000
-/** What starts within it is on time. */
+/** A run that starts within this delay is on time. */
 const ON_TIME_MS = 1000
 
 export function overviewRoutes({ core }: Parts): readonly Route[] {
@@ -25,7 +25,7 @@ export function overviewRoutes({ core }: Parts): readonly Route[] {
       const [stats, sizes, fleet] = await Promise.all([
         store.stats.read(scope, { fromAt: now - DAY_MS, toAt: now }),
         store.stats.sizes(workspace),
-        // Queues and workers are everybody's, and so are not for somebody who sees one workspace.
+        // Queues and workers are shared by all workspaces, so a caller bound to one workspace does not see them.
         principal.workspace === null ? fleetOf(store, now) : null,
       ])
       const [kind] = store.name.split(' ', 1)
@@ -47,7 +47,7 @@ function dayOf(stats: readonly Stats[]) {
   }
 }
 
-/** A share of the runs that started at all. */
+/** A share of the runs that started. */
 export function onTimeOf(lateness: readonly number[]): number | null {
   const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
   const started = sum(lateness)
@@ -73,7 +73,7 @@ async function fleetOf(store: Store, now: number) {
   }
 }
 
-/** Queues in which something waits, though nobody who is alive takes from them. */
+/** Queues with waiting runs that no live worker serves. */
 export function unserved(
   queues: readonly Pick<QueueRow, 'name' | 'ready' | 'pause'>[],
   alive: readonly Pick<WorkerRow, 'roles' | 'queues' | 'draining'>[],

@@ -1,4 +1,4 @@
-/** Says what storing schedules would change, by the scheduler's own comparison; whose they are decides first. */
+/** HTTP handler of the preview, with the scheduler's own comparison, after the access check. */
 import { type DeclaredSchedule, readSchedule, type ScheduleOptions } from '../../schedule-definition.ts'
 import { preview } from '../../scheduler/preview.ts'
 import { inSteps } from '../../time/in-steps.ts'

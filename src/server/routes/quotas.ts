@@ -1,4 +1,4 @@
-/** Shows the quotas of a workspace; a bound key sees those of its own. */
+/** HTTP handler of quotas; a bound key sees those of its workspace. */
 import * as contract from '../contract/quotas.ts'
 import type { Parts } from '../parts.ts'
 import { home } from '../principal.ts'

@@ -1,4 +1,4 @@
-/** Executes what is asked of runs over HTTP, by the scheduler's own verbs; whose run it is decides first. */
+/** HTTP handlers of runs: check access, then call the scheduler. */
 import { EverytickError } from '../../errors.ts'
 import type { Run } from '../../run/run.ts'
 import type { RunState } from '../../run/state.ts'
@@ -54,7 +54,7 @@ export function runRoutes(parts: Parts): readonly Route[] {
     )
     return ok({ data, page: { next: next && toCursor(next), hasMore: next !== null } })
   }
-  /** The run after a change; what it said and answered is not for the audit log. */
+  /** The run after a change; its log and result do not go to the audit log. */
   const changed = async (principal: Principal, before: Run, also: object = {}): Promise<Reply> => {
     const run = await known(principal, before.id)
     const { id, workspace } = run
@@ -89,7 +89,7 @@ export function runRoutes(parts: Parts): readonly Route[] {
       const ownKey = said === null ? undefined : `http:${idempotencyId(callerOf(principal), said)}`
       const key = idempotencyKey ?? ownKey
       const given = { ...defined({ ...options, idempotencyKey: key }), workspace }
-      // A job without a schema takes no payload argument, and a payload for it is refused as such.
+      // A job without a schema takes no payload, so a payload for it is refused.
       if (!job.schema) await storablePayload(job.schema, payload, `job "${name}"`)
       const { id, created } = await enqueue(core, job, job.schema ? [payload, given] : [given])
       const warnings = await jobWarnings(parts, name)
@@ -97,7 +97,7 @@ export function runRoutes(parts: Parts): readonly Route[] {
         status: created ? 201 : 200,
         body: { id, created, ...(warnings.length > 0 ? { warnings } : {}) },
         headers: { location: `${base}/runs/${id}` },
-        // Under our own key only a server that died can have made it.
+        // Only a crashed server can have created a run with this generated key.
         change:
           created || (interrupted && key === ownKey)
             ? { workspace, target: `run ${id}`, after: { job: name } }
@@ -108,14 +108,14 @@ export function runRoutes(parts: Parts): readonly Route[] {
       ok(shown.run(runView(await known(principal, params.id)), { principal })),
     ),
     route(contract.listAttempts, async ({ params, query, principal }) => {
-      // First the run: what happens meanwhile is then in the journal too.
+      // Read the run first, so that the journal includes everything up to its state.
       const run = await known(principal, params.id)
       const { limit = DEFAULT_LIMIT, include = [] } = query
       const from = fromCursor(query.cursor, isAttemptPosition)
       const { history } = await core.store()
       const page = { limit, maxBytes: PAGE_BYTES, ...(from ? { after: from.entry } : {}) }
       const { entries, next } = await history.journalPage(run.id, page)
-      // The last attempt is on the last page, unless an entry of any page has told how it ended.
+      // The last page shows the latest attempt, unless a journal entry already shows its end.
       const isTold = from?.told === run.fence || endsAttempt(run, entries)
       const attempts = next !== null || isTold ? entries : attemptsOf(run, entries)
       const data = await mapInSlices(attempts, (entry) =>
@@ -138,7 +138,7 @@ export function runRoutes(parts: Parts): readonly Route[] {
     }),
     route(contract.retryRun, async ({ params, principal, interrupted }) => {
       const before = await known(principal, params.id)
-      // A run that fails again would be retried twice.
+      // Without this check, a run that failed again would be retried twice.
       if (interrupted && (await wasRetried(before.id, interrupted.begunAt))) return changed(principal, before)
       await app.runs.retry(before.id, { by: principal.name })
       return changed(principal, before)
@@ -153,12 +153,12 @@ export function runRoutes(parts: Parts): readonly Route[] {
       const before = await known(principal, params.id)
       const attempt = attemptOf(body.fence, principal)
       await completeRun(core, before, { attempt, outcome: readCompletion(body) }).catch((error: unknown) => {
-        // Ended by the server that died, or by the worker of the attempt.
+        // The crashed server, or the worker of the attempt, has completed it.
         throw interrupted && error instanceof EverytickError && error.code === 'LEASE_LOST'
           ? outcomeUnknown(`look at the run: GET /runs/${before.id}`)
           : error
       })
-      // Whoever has no key of their own is told no more than readers are.
+      // A caller with only a completion token sees no more than a reader.
       const reader = principal.attempt ? { ...principal, scope: 'read' as const } : principal
       return changed(reader, before, { fence: attempt.fence })
     }),
@@ -167,14 +167,14 @@ export function runRoutes(parts: Parts): readonly Route[] {
 
 interface AttemptPosition {
   readonly entry: number
-  /** The fence of the attempt of which a page has told how it ended, or 0. */
+  /** The fence of the attempt whose end a page has shown, or 0. */
   readonly told: number
 }
 
 const isAttemptPosition = (value: unknown): value is AttemptPosition =>
   isEntryPosition(value) && Number.isSafeInteger((value as { told?: unknown }).told)
 
-/** Whose a schedule is, or was: its history outlives it. */
+/** The workspace of a schedule, even after its removal, because its history remains. */
 async function workspaceOf({ schedules, history }: Store, id: string): Promise<string | null> {
   const owner = (await schedules.byId(id)) ?? (await history.revisionPage(id, { limit: 1, maxBytes: 1 })).revisions[0]
   if (owner) return owner.workspace
@@ -190,7 +190,7 @@ const brief = ({ job, state, attempt, fence, cancelRequested }: Run) => ({
   cancelRequested,
 })
 
-/** A token speaks for itself; a fence beside it must be the same. */
+/** A token identifies the attempt; a fence in the body must match it. */
 function attemptOf(fence: number | undefined, { attempt }: Principal): AttemptName {
   if (attempt !== undefined && fence !== undefined && fence !== attempt.fence)
     throw new Refusal('REQUEST_INVALID', `the token is for fence ${attempt.fence}, not ${fence}`)

@@ -1,4 +1,4 @@
-/** Executes what is asked of schedules over HTTP, by the scheduler's own verbs; whose schedule it is decides first. */
+/** HTTP handlers of schedules: check access, then call the scheduler. */
 import { didYouMean } from '../../did-you-mean.ts'
 import { readInstantOption, refused } from '../../options.ts'
 import { jitterMs } from '../../schedule/jitter.ts'
@@ -32,9 +32,9 @@ import { shownWords, shows } from '../shown.ts'
 import { type WarningBody, warningsOf } from '../warnings.ts'
 
 const GUESSED_FROM = 200
-/** A cursor this far behind the clock is no delay any more. */
+/** A cursor further behind the clock than this is overdue. */
 const OVERDUE_MS = 30_000
-/** Of one workspace: one process carries all backfills on, in turn. */
+/** The limit per workspace, because one process executes all backfills in turn. */
 const MAX_RUNNING_BACKFILLS = 20
 
 export function scheduleRoutes(parts: Parts): readonly Route[] {
@@ -46,7 +46,7 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
     if (found && sees(principal, found.workspace)) return found
     throw notFound(`schedule ${id}`)
   }
-  /** With a guess among the first keys of the workspace, as many as one short look has. */
+  /** Adds a did-you-mean hint from the first keys of the workspace. */
   const noSuchSchedule = async (principal: Principal, { workspace, key }: Position): Promise<Refusal> => {
     const { schedules } = await core.store()
     const page = { limit: GUESSED_FROM, maxBytes: PAGE_BYTES, omitPayload: true }
@@ -64,7 +64,7 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       (await (await core.store()).backfills.list({ workspace, state: 'running', limit })).length,
   })
 
-  /** What one job calls secret another may not: a payload that stays would be shown as it is. */
+  /** Refuses a job change without a new payload: the new job may not redact the same parts. */
   const refuseUnveiling = (before: Schedule, { job, payload }: { job?: unknown; payload?: unknown }): void => {
     if (job === undefined || job === before.job || payload !== undefined || before.payload === null) return
     if (parts.jobs.redactOf(before.job)?.length === 0) return
@@ -202,7 +202,7 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       const said = request.headers.get('idempotency-key')
       const run = await app.schedules.trigger(workspace, key, {
         ...defined(body),
-        // The run itself remembers the key too: a server that dies before it answers makes no second one.
+        // The run stores the key too, so a crash before the response does not create a second run.
         ...(said === null ? {} : { idempotencyKey: `http:${idempotencyId(callerOf(principal), said)}` }),
       })
       const { id, created } = run
@@ -227,7 +227,7 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
         },
         async () => {
           if (!(await app.backfills.get(newId))) return null
-          // The numbers are as they are now: some of its runs may have been made.
+          // The counts are current: the backfill may have created some of its runs already.
           return { ...(await app.schedules.backfill(workspace, key, { ...wanted, dryRun: true })), id: newId }
         },
       )
@@ -258,7 +258,7 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
       const after = fromCursor(query.cursor, isEntryPosition)
       const page = { limit, maxBytes: PAGE_BYTES, ...(after ? { after: after.entry } : {}) }
       const { revisions, next } = await history.revisionPage(params.id, page)
-      // They outlive the schedule.
+      // Revisions remain after the removal of the schedule.
       const owner = (await schedules.byId(params.id)) ?? revisions[0]
       if (!owner || !sees(principal, owner.workspace)) throw notFound(`schedule ${params.id}`)
       const data = await mapInSlices(revisions, (each) => shown.revision(revisionView(each), { principal, include }))
@@ -267,18 +267,18 @@ export function scheduleRoutes(parts: Parts): readonly Route[] {
   ]
 }
 
-/** The scheduler's verbs, of which the next one makes a thing with this id. */
+/** The scheduler API, whose next call creates a resource with this id. */
 const withId = (core: Core, id: string): Core => ({ ...core, newId: () => id })
 
 interface Written {
   readonly id: string
   readonly before: Schedule | null
   readonly status?: number
-  /** Whether the caller wants it paused, of a schedule that was there already. */
+  /** Whether the request asks for a pause, for a schedule that already existed. */
   readonly wanted?: boolean | object | undefined
 }
 
-/** A pause is state: writing the definition again neither sets nor lifts it. */
+/** A pause is state: replacing the definition neither pauses nor resumes. */
 function pauseKept({ pause }: Schedule, wanted: Written['wanted']): WarningBody[] {
   if (wanted === undefined || (wanted !== false) === (pause !== null)) return []
   const [is, verb] = pause === null ? ['active', 'pause'] : ['paused', 'resume']
@@ -310,7 +310,7 @@ function filterOf(query: Query, principal: Principal): ScheduleFilter {
   }
 }
 
-/** The revision that the caller read, from If-Match; null when any will do. */
+/** The revision from If-Match; null if any will do. */
 function matchOf(request: Request, schedule: Schedule | null): number | null {
   const wanted = wantedTags(request)
   if (wanted === null) return null

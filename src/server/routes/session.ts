@@ -1,4 +1,4 @@
-/** Signs browsers in and out. */
+/** HTTP handlers of browser sessions. */
 import { cookieOf, refuseForeignOrigin, SESSION_COOKIE } from '../authenticate.ts'
 import * as contract from '../contract/session.ts'
 import type { Parts } from '../parts.ts'

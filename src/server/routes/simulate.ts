@@ -1,4 +1,4 @@
-/** Lets a schedule that was not saved live through a stretch of time, by the engine's own decisions. */
+/** HTTP handler of the simulation: an unsaved schedule over a period, with the engine's own decisions. */
 import { type SimulatedEntry, type SimulatedWorld, simulating } from '../../observe/simulate.ts'
 import { readDuration, readInstantOption, refused } from '../../options.ts'
 import { DAY_MS } from '../../schedule/calendar.ts'
@@ -10,7 +10,7 @@ import type { Parts } from '../parts.ts'
 import { home } from '../principal.ts'
 import { ok, type Route, route } from '../route.ts'
 
-/** Longer than any schedule needs to show what it does, and short enough to be lived through while somebody waits. */
+/** The longest period: enough for any schedule, and short enough to simulate during a request. */
 const MAX_SPAN_MS = 3 * 366 * DAY_MS
 
 export function simulateRoutes({ core }: Parts): readonly Route[] {
