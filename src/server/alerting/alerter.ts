@@ -1,4 +1,4 @@
-/** Looks at the facts, lets `decide` say what they mean, and writes that down together with what is to be told: first for the rules of the fleet, then for those of the workspaces, each within its share of the time. */
+/** The alerter: evaluates rules and stores alerts with their pending notifications. Fleet rules come first, then the rules of each workspace within its share of the time. */
 import type { Alert } from '../../observe/alert.ts'
 import { type AlertDecision, decide, over } from '../../observe/alert-decision.ts'
 import type { AlertRule, RuleKind, RuleOf } from '../../observe/alert-rule.ts'
@@ -16,32 +16,32 @@ import { allRules } from './rules.ts'
 import { type Snapshot, takeSnapshot } from './snapshot.ts'
 import { channelsFor } from './stored-channels.ts'
 
-/** What the rules of all workspaces may take of one pass, and those of one workspace; the rest has its turn in the next pass. */
+/** Time budgets of one pass, for all workspace rules and for one workspace; the rest waits for the next pass. */
 const ALL_MS = 5000
 const EACH_MS = 500
-/** Notifications that one pass makes about one workspace, and for how long; what is beyond stays untold until the next one, which may not come late. */
+/** Limits of one pass per workspace, in notifications and time; the rest waits for the next pass, which must not be delayed. */
 const MAX_LISTED = 500
 const TELL_MS = 2000
 
 export interface AlerterOptions {
   readonly store: Store
   readonly clock: Clock
-  /** How this process is named where it is spoken of. */
+  /** The name of this process in alerts. */
   readonly node: string
   readonly newId: () => string
-  /** A rule that could not be looked at; its alerts stay as they are. */
+  /** A rule that could not be evaluated; its alerts stay unchanged. */
   readonly onError: (error: unknown) => void
   readonly memory?: Memory
 }
 
-/** Whether every rule of the fleet could be looked at, and every rule at all. */
+/** Whether all fleet rules, and all rules, could be evaluated. */
 export interface Passed {
   readonly fleet: boolean
   readonly all: boolean
 }
 
 export interface Alerter {
-  /** Safe to do twice, also at once. */
+  /** Idempotent, even concurrently. */
   pass(): Promise<Passed>
 }
 
@@ -51,7 +51,7 @@ export function createAlerter(options: AlerterOptions): Alerter {
 
   const decideOn = async (snapshot: Snapshot, rule: AlertRule, alerts: readonly Alert[]): Promise<AlertDecision> => {
     if (!rule.enabled) return { open: [], refresh: [], resolve: over(alerts, snapshot.now) }
-    // One kind as good as any: the tables behind both functions keep rule and facts of a kind together.
+    // The cast is safe: the tables behind both functions pair the rule and the facts of a kind.
     const one = rule as RuleOf<RuleKind>
     return decide(one, await gather(snapshot, { rule: one, alerts }), { alerts, now: snapshot.now })
   }
@@ -61,7 +61,7 @@ export function createAlerter(options: AlerterOptions): Alerter {
     for (const alert of decision.open) written.push(await openAlert(documents, alert, newId))
     for (const alert of [...decision.refresh, ...decision.resolve])
       written.push(await writeAlert(documents, alert, versions.get(alert.id)!))
-    // Null: somebody changed it meanwhile, and the next pass looks at it again.
+    // Null: the alert was changed concurrently; the next pass evaluates it again.
     return written.filter((each) => each !== null)
   }
 
@@ -149,7 +149,7 @@ interface Sharing {
   readonly pollAt: (rule: AlertRule) => Promise<void>
 }
 
-/** Those first that have waited longest for their turn, one workspace after the other. */
+/** Orders rules by the longest wait for a turn, round-robin over workspaces. */
 async function inShares(rules: readonly AlertRule[], { clock, turns, pollAt }: Sharing): Promise<void> {
   const ids = new Set(rules.map(({ id }) => id))
   for (const id of turns.keys()) if (!ids.has(id)) turns.delete(id)

@@ -1,4 +1,4 @@
-/** Alerts as documents: found, opened once, and changed only from the version that was seen; what they become is decided in `observe/`. */
+/** Stores alerts as documents: opens each one once, and updates with optimistic locking. `observe/` decides the state transitions. */
 
 import { createHash } from 'node:crypto'
 import type { Json } from '../../json.ts'
@@ -6,7 +6,7 @@ import { type Alert, type NewAlert, opened } from '../../observe/alert.ts'
 import { DAY_MS } from '../../schedule/calendar.ts'
 import type { Document, DocumentStore } from '../../store/contract/documents.ts'
 
-/** `closing` is resolved, with somebody still to be told. */
+/** `closing`: resolved, but with notifications still to create. */
 export type StoredState = Alert['state'] | 'closing'
 
 export interface StoredAlert {
@@ -14,10 +14,10 @@ export interface StoredAlert {
   readonly version: number
 }
 
-/** How long one that is over can be looked up. */
+/** How long a resolved alert is kept. */
 const RESOLVED_FOR_MS = 90 * DAY_MS
 const PAGE = 200
-/** More than there are: each rule of the fleet has a bounded number for each workspace, and a workspace for all of its own. */
+/** Above the possible maximum: alerts are capped per fleet rule and workspace, and per workspace for its own rules. */
 const MAX_UNRESOLVED = 200_000
 const TRIES = 5
 
@@ -26,7 +26,7 @@ export const alertOf = ({ data, version }: Document): StoredAlert => ({ alert: d
 const storedState = ({ state, untold }: Alert): StoredState =>
   state === 'resolved' && untold.length > 0 ? 'closing' : state
 
-/** Null when somebody else changed it meanwhile. */
+/** Null if the alert was changed concurrently. */
 export async function writeAlert(documents: DocumentStore, alert: Alert, from: number): Promise<StoredAlert | null> {
   const state = storedState(alert)
   const document = { kind: 'alert', id: alert.id, workspace: alert.workspace, state } as const
@@ -36,7 +36,7 @@ export async function writeAlert(documents: DocumentStore, alert: Alert, from: n
   return written && alertOf(written)
 }
 
-/** Those that are not over, or of which somebody is still to be told. */
+/** Alerts that are unresolved, or still have notifications to create. */
 export async function unresolved(documents: DocumentStore): Promise<StoredAlert[]> {
   const found: StoredAlert[] = []
   for (const state of ['open', 'acknowledged', 'closing'] satisfies StoredState[]) {
@@ -50,7 +50,7 @@ export async function unresolved(documents: DocumentStore): Promise<StoredAlert[
   return found
 }
 
-/** Executes a move on the alert as it is now; null when the move does not apply to it, undefined when there is none. */
+/** Applies a state transition to the current alert; null if it does not apply, undefined if the alert does not exist. */
 export async function moveAlert(
   documents: DocumentStore,
   id: string,
@@ -87,14 +87,14 @@ export async function openAlert(
     if (named !== undefined && !known) return writeAlert(documents, opened(alert, named), 0)
     const alertId = newId()
     const from = seen?.version ?? 0
-    // It is forgotten before the alert that it names is.
+    // The mark expires before the alert that it names.
     if (await documents.put({ ...mark, data: { alertId }, from, forMs: RESOLVED_FOR_MS }))
       return writeAlert(documents, opened(alert, alertId), 0)
   }
   return null
 }
 
-/** Whether the newest alert of a subject is still there, or was resolved after what happened. */
+/** Whether the newest alert of a subject is unresolved, or was resolved after the event. */
 const isSettled = ({ resolved }: Alert, { happenedAt }: NewAlert): boolean =>
   resolved === null || (happenedAt !== undefined && happenedAt <= resolved.at)
 

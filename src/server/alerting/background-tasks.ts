@@ -1,4 +1,4 @@
-/** The background tasks around alerts and when each is due: looking, a sign of life outward while looking goes well, and sending. */
+/** The background tasks of alerting: evaluate rules, send the heartbeat while that works, send notifications. */
 import { hostname } from 'node:os'
 import { POLL_MS } from '../../observe/watch.ts'
 import type { BackgroundTask } from '../background-tasks.ts'
@@ -8,7 +8,7 @@ import { sendHeartbeat } from './heartbeat.ts'
 import { createMemory } from './memory.ts'
 import { createNotifier, type Notifier } from './notifier.ts'
 
-/** Between two looks for something to send: a look by index, mostly in vain. */
+/** The poll interval for notifications to send: an index lookup, mostly without a result. */
 const SEND_MS = 2000
 
 type Needed = Pick<Parts, 'core' | 'settings'>
@@ -31,7 +31,7 @@ function evaluationTask({ core, settings: { heartbeat } }: Needed): BackgroundTa
   const reportPresence = (url: string, everyMs: number): void => {
     heartbeatAt = clock.elapsed() + everyMs
     beating = true
-    // Not waited for: an address that hangs must not cost the lease.
+    // Not awaited: an address that hangs must not cost the lease.
     void sendHeartbeat(url)
       .then((error) => {
         if (error) onError('heartbeat', everyMs)(error)
@@ -51,9 +51,9 @@ function evaluationTask({ core, settings: { heartbeat } }: Needed): BackgroundTa
         const told = onError('alerter', POLL_MS)
         const options = { store, clock, node: hostname(), newId: core.newId, onError: told, memory }
         const passed = await createAlerter(options).pass()
-        // The sign of life is the fleet's: a rule of one workspace that cannot be read must not end it.
+        // The heartbeat depends on fleet rules only: an unreadable rule of one workspace must not stop it.
         isHealthy = passed.fleet
-        // A pass in which a rule could not be read does not fail, so the loop does not see that it recovers.
+        // A pass with an unreadable rule does not fail, so the loop does not report its recovery.
         if (passed.all) core.hub.tell({ kind: 'engine.recovered', where: 'alerter' })
         pollAt = clock.elapsed() + POLL_MS
       }
@@ -74,7 +74,7 @@ function notificationTask({ core, settings: { allowPrivate } }: Needed): Backgro
   return {
     name: 'notifier',
     async pass(store) {
-      // One for all passes: it knows which channels it is still speaking to.
+      // One instance for all passes, because it tracks the channels with a message in flight.
       notifier ??= createNotifier({ store, voice, timers: core.timers, onError })
       await notifier.pass()
       return SEND_MS

@@ -1,15 +1,15 @@
-/** How many channels, rules and open alerts one owner may have: a workspace, or the fleet, whose name is the empty text. Who refuses or leaves out what goes beyond is decided elsewhere. */
+/** The caps on channels, rules and open alerts per owner: a workspace, or the fleet (the empty text). */
 
 export interface Caps {
   readonly channels: number
-  /** Without the default rules. */
+  /** Excluding the default rules. */
   readonly rules: number
-  /** Unresolved alerts of all its rules together. */
+  /** Unresolved alerts of all rules of the owner. */
   readonly alerts: number
 }
 
 const FLEET: Caps = { channels: 500, rules: 500, alerts: 100_000 }
-/** Quotas can lower how many channels and rules a workspace has, and not raise it beyond these. */
+/** Quotas can lower these caps for a workspace, but not raise them. */
 const WORKSPACE: Caps = { channels: 50, rules: 100, alerts: 500 }
 
 export const capOf = (workspace: string): Caps => (workspace === '' ? FLEET : WORKSPACE)

@@ -1,4 +1,4 @@
-/** What a channel is: where notifications go, kept as a document; which parts of it are secret, and how it is changed without showing them. */
+/** Channels as documents: validation, redaction of secrets, and partial updates. */
 import type { Json } from '../../json.ts'
 import type { Logger } from '../../observe/logger.ts'
 import {
@@ -24,18 +24,18 @@ export const CHANNEL_KINDS = ['webhook', 'slack', 'email', 'log'] as const
 
 export interface Channel {
   readonly id: string
-  /** Whose alerts it hears; the empty text for everybody's. */
+  /** The workspace whose alerts it receives; the empty text for all. */
   readonly workspace: string
   readonly name: string
   readonly enabled: boolean
   readonly config: ChannelConfig
 }
 
-/** What a channel needs to speak. */
+/** The dependencies of a channel. */
 export interface Voice {
   readonly clock: Clock
   readonly logger: Logger
-  /** Whether channels may lead to this machine or its neighbours, or to which of them. */
+  /** Whether channels may reach this machine and private networks, or which hosts there. */
   readonly allowPrivate: boolean | readonly string[]
 }
 
@@ -52,7 +52,7 @@ export function senderOf({ config }: Channel, voice: Voice): Send {
   }
 }
 
-/** Whether a channel may hear of alerts of a workspace at all. */
+/** Whether a channel receives alerts of a workspace. */
 export const hears = (channel: Pick<Channel, 'workspace' | 'enabled'>, workspace: string): boolean =>
   channel.enabled && (channel.workspace === '' || channel.workspace === workspace)
 
@@ -106,7 +106,7 @@ function readMail(value: unknown, what: string): string {
   throw refused(`${what} is not an email address`, 'write it like ops@example.com')
 }
 
-/** Never quoted in a refusal: an address may be a secret. */
+/** Errors never quote the URL, because it may be a secret. */
 function readUrl(value: unknown): string {
   const text = readText(value, 'url', 2000)
   const url = URL.canParse(text) ? new URL(text) : null
@@ -115,7 +115,7 @@ function readUrl(value: unknown): string {
   return url.href
 }
 
-/** Secrets that the change leaves out stay, but not where they would be shown to somebody else. */
+/** Keeps secrets that the change leaves out, unless they would go to a different host. */
 export function changedConfig(config: ChannelConfig, change: Fields): ChannelConfig {
   if (change.kind !== undefined && change.kind !== config.kind) return readConfig(change)
   const merged: Record<string, unknown> = { ...config, ...change }
@@ -125,7 +125,7 @@ export function changedConfig(config: ChannelConfig, change: Fields): ChannelCon
   return readConfig(merged)
 }
 
-/** As it may be shown: of a secret only whether there is one. */
+/** The public form: for a secret, only whether it is set. */
 export function shownConfig(config: ChannelConfig): Readonly<Record<string, Json>> {
   switch (config.kind) {
     case 'webhook':

@@ -1,4 +1,4 @@
-/** Refuses a channel or a rule beyond what its owner may have; how much that is stands in `caps.ts`. */
+/** Refuses a channel or rule beyond the cap of its owner; `caps.ts` defines the caps. */
 import { kindOfDefault } from '../../observe/alert-rule.ts'
 import type { DocumentStore } from '../../store/contract/documents.ts'
 import { Refusal } from '../problem.ts'

@@ -1,18 +1,18 @@
-/** Decides, purely, what is sent together and when what failed is tried again; sending is `notifier.ts`. */
+/** Decides which notifications go into one digest, and when to retry failed ones. Pure; `notifier.ts` sends. */
 import { createHash } from 'node:crypto'
 import { grouped } from './grouped.ts'
 import type { StoredNotification } from './notifications.ts'
 import { roundRobin } from './round-robin.ts'
 
 export interface Digest {
-  /** Null for a single one, which goes under its own id. */
+  /** Null for a single message, which is sent under its own id. */
   readonly digest: string | null
   readonly of: readonly StoredNotification[]
 }
 
-/** More than so many of one channel ... */
+/** More notifications than this for one channel ... */
 const MAX_SINGLE = 10
-/** ... made within this time go as one. */
+/** ... created within this time become one digest. */
 const TOGETHER_MS = 5000
 const MAX_TOGETHER = 100
 
@@ -55,7 +55,7 @@ const FIRST_RETRY_MS = 10_000
 const LAST_RETRY_MS = 3_600_000
 const GIVE_UP_MS = 86_400_000
 
-/** After so many attempts; null when a day is over. `roll` from 0 to 1 keeps those that failed together from coming together. */
+/** The retry delay after this many attempts; null after a day. `roll` (0 to 1) spreads retries of notifications that failed together. */
 export function retryAfterMs(
   attempts: number,
   { ageMs, roll }: { readonly ageMs: number; readonly roll: number },

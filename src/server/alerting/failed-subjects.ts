@@ -1,4 +1,4 @@
-/** Finds what failed for good lately, of each schedule and each job without one the newest, and when it succeeded after that. */
+/** Finds the newest permanent failure per schedule, or per job for runs without a schedule, and any later success. */
 import type { Alert } from '../../observe/alert.ts'
 import { failedJobSubject } from '../../observe/alert-condition.ts'
 import type { FactsOf, FailedSubject } from '../../observe/alert-facts.ts'
@@ -8,9 +8,9 @@ import { schedulesOf } from './found-schedules.ts'
 import { roundRobin } from './round-robin.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Of these it is looked up whether they succeeded since, the workspaces in turns. */
+/** The most subjects to check for a later success, round-robin over workspaces. */
 const MAX_SUBJECTS = 500
-/** Runs that succeeded among which the newest end is looked for: they are listed by when they were asked for. */
+/** The number of successful runs to search for the latest end, because they are sorted by creation time. */
 const NEWEST = 5
 
 export interface FailedQuestion {
@@ -27,7 +27,7 @@ export async function failedSubjects(
   const found = (await snapshot.unsuccessful(DAY_MS))
     .filter(({ workspace }) => rule.workspace === '' || workspace === rule.workspace)
     .flatMap(failureOf)
-  // What alerts are about first, so that none is taken to be over because others failed since.
+  // Subjects with an alert come first, so that newer failures of others do not resolve their alerts.
   const known = new Map((await failuresOf(snapshot, alerts)).map((each) => [subjectOf(each), each]))
   const fresh = new Map(found.map((each) => [subjectOf(each), each]))
   const others = [...fresh].filter(([subject]) => !known.has(subject)).map(([, each]) => each)
@@ -54,7 +54,7 @@ function failureOf({ workspace, job, schedule, lastFailure }: UnsuccessfulSubjec
   return [{ workspace, job, schedule, runId, failedAt, error: error && `${error.name}: ${error.message}` }]
 }
 
-/** The failures that alerts are about, as they were written down; without those of schedules that are gone. */
+/** The failures that existing alerts describe, without those of removed schedules. */
 async function failuresOf(snapshot: Snapshot, alerts: readonly Alert[]): Promise<Failed[]> {
   const schedules = new Map((await schedulesOf(snapshot, alerts)).map((each) => [`schedule ${each.id}`, each]))
   return alerts.flatMap(({ subject, workspace, values }) => {

@@ -1,4 +1,4 @@
-/** Finds schedules for rules, within bounds: by what is wrong with them, and by the alerts there are about them. */
+/** Finds schedules for rules, within bounds: by problem, and by existing alert. */
 import type { Alert } from '../../observe/alert.ts'
 import type { NamedSchedule } from '../../observe/alert-facts.ts'
 import type { Schedule } from '../../schedule/schedule.ts'
@@ -6,23 +6,23 @@ import type { ScheduleFilter } from '../../store/contract/schedules.ts'
 import type { Place } from './memory.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Schedules that one look finds at most, of all workspaces and of one: more than a rule has alerts about it. */
+/** The most schedules that one scan returns, in total and per workspace: more than a rule may have alerts. */
 const MAX_SCHEDULES = 1000
 const MAX_OF_ONE = 60
-/** Pages that one look reads, and those that may be empty: the next look goes on where it ended. */
+/** The most pages that one scan reads, and the most empty pages; the next scan continues from there. */
 const MAX_PAGES = 20
 const MAX_EMPTY = 5
-/** Behind every key of a workspace. */
+/** Sorts after every key of a workspace. */
 const LAST_KEY = '\u{10ffff}'
 const SUBJECT = 'schedule '
 
-/** The part of a filter that keeps a rule to its workspace. */
+/** The filter that limits a rule to its workspace. */
 export const within = ({ workspace }: { readonly workspace: string }): { workspace?: string } =>
   workspace === '' ? {} : { workspace }
 
 export const nameOf = ({ id, workspace, key }: NamedSchedule): NamedSchedule => ({ id, workspace, key })
 
-/** A few of each workspace, from where the look before ended: one with many leaves the others their places. */
+/** A few schedules per workspace, from where the previous scan ended, so that a large workspace does not crowd out the others. */
 export async function findSchedules(snapshot: Snapshot, filter: ScheduleFilter): Promise<Schedule[]> {
   const found = new Map<string, Schedule>()
   const sweep = JSON.stringify(filter)
@@ -40,7 +40,7 @@ export async function findSchedules(snapshot: Snapshot, filter: ScheduleFilter):
     empty = found.size === before ? empty + 1 : 0
     after = page.next ? behind(page.next, page.schedules) : undefined
     if (!page.next) {
-      // All that is behind the beginning was seen; what is before it follows.
+      // Everything after the start position was scanned; wrap around to the rest.
       if (isPastEnd || beganAt === undefined) break
       isPastEnd = true
     }
@@ -50,13 +50,13 @@ export async function findSchedules(snapshot: Snapshot, filter: ScheduleFilter):
   return [...found.values()]
 }
 
-/** A workspace that fills a page is passed over. */
+/** Skips the rest of a workspace that fills a page. */
 function behind(next: Place, page: readonly Schedule[]): Place {
   const fills = page.length === MAX_OF_ONE && page[0]!.workspace === next.workspace
   return fills ? { workspace: next.workspace, key: LAST_KEY } : next
 }
 
-/** The schedules that alerts are about, as they are now, without those that are gone. */
+/** The current state of schedules with an alert, without removed ones. */
 export async function schedulesOf(snapshot: Snapshot, alerts: readonly Alert[]): Promise<Schedule[]> {
   const ids = alerts.flatMap(({ subject }) => (subject.startsWith(SUBJECT) ? [subject.slice(SUBJECT.length)] : []))
   return (await Promise.all(ids.map((id) => snapshot.store.schedules.byId(id)))).filter((each) => each !== null)

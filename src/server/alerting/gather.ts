@@ -1,4 +1,4 @@
-/** Looks up what a rule has to know, from the store only and bounded at any size; what it means is `observe/alert-condition.ts`. */
+/** Gathers the facts for a rule from the store, with bounded cost at any size. `observe/alert-condition.ts` evaluates them. */
 
 import { cleanupDone } from '../../engine/cleanup-mark.ts'
 import type { Alert } from '../../observe/alert.ts'
@@ -19,24 +19,24 @@ import { silentSchedules } from './silent-schedules.ts'
 import type { Snapshot } from './snapshot.ts'
 import { typicalDuration } from './typical-duration.ts'
 
-/** What is asked for: the rule, and its alerts that are not over, whose subjects are looked at one by one. */
+/** The rule and its unresolved alerts, whose subjects are checked one by one. */
 export interface Question<Kind extends RuleKind> {
   readonly rule: RuleOf<Kind>
   readonly alerts: readonly Alert[]
 }
 
 const HOUR_MS = 3_600_000
-/** No rule can tell more quickly that a run takes long. */
+/** The shortest duration that a rule can report as too long. */
 const LEAST_RUNNING_MS = 10_000
-/** Jobs of a workspace whose usual duration a rule asks for. */
+/** The most jobs per workspace whose typical duration a rule reads. */
 const MAX_JOBS = 50
-/** Schedules of which the usual duration is read in one pass. */
+/** The most schedules whose typical duration is read in one pass. */
 const MAX_SCHEDULES = 200
-/** Runs that are planned ahead stand before those that ended. */
+/** Extra rows, because runs that are planned ahead sort before finished runs. */
 const AHEAD = 20
 const MAX_EXPIRED = 50
 const MAX_FAILOVERS = 20
-/** Workers give a run of an unknown job back every few seconds. */
+/** Workers return a run of an unknown job to its queue every few seconds. */
 const UNKNOWN_JOB_MS = 60_000
 const MAX_UNKNOWN = 1000
 
@@ -71,7 +71,7 @@ const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
   async run_too_long(snapshot, { rule }) {
     const { monitoring } = snapshot.store
     const found = await snapshot.running(LEAST_RUNNING_MS)
-    // One whose lease has ended is not at work any more.
+    // A run whose lease has expired is no longer executing.
     const runs = found.filter(
       ({ workspace, leaseUntil }) =>
         leaseUntil > snapshot.now && (rule.workspace === '' || workspace === rule.workspace),
@@ -107,7 +107,7 @@ const GATHER: { readonly [Kind in RuleKind]: Gather<Kind> } = {
   no_worker: async (snapshot) => ({ queues: await snapshot.queues() }),
 
   async lateness_p99(snapshot, { rule }) {
-    // What was run afterwards after nobody had been there is late, and no sign that runs start late now.
+    // Runs that were caught up after an outage are late, but are no sign that runs start late now.
     const gapAt = lastGapAt(await snapshot.watch())
     const stats = (await sums(snapshot, rule)).filter(({ at }) => at >= gapAt)
     const latenessOf = ({ lateness, latenessMaxMs }: Pick<Counted, 'lateness' | 'latenessMaxMs'>): LatenessStretch => ({
@@ -179,7 +179,7 @@ export function gather<Kind extends RuleKind>(snapshot: Snapshot, question: Ques
   return one(snapshot, question)
 }
 
-/** A job of a queue counts for the workspace that names the fewest: one with many cannot take it into its share. */
+/** A job of a queue counts against the workspace that names the fewest jobs, so that a workspace with many cannot claim it for its share. */
 function mergedJobs(unknown: readonly UnknownJob[]): UnknownJob[] {
   const counts = grouped(unknown, ({ workspace }) => workspace)
   const countOf = ({ workspace }: UnknownJob): number => counts.get(workspace)!.length
@@ -190,7 +190,7 @@ function mergedJobs(unknown: readonly UnknownJob[]): UnknownJob[] {
   }))
 }
 
-/** What was handed over may take as long as was agreed then, however long an attempt may take by itself. */
+/** A handed-over run has the deadline of its hand-over instead of the attempt timeout. */
 const timeoutOf = ({ workerId, leaseUntil, startedAt, timeoutMs }: LongRun): number | null =>
   workerId === null ? leaseUntil - startedAt : timeoutMs
 

@@ -1,4 +1,4 @@
-/** Puts things that share a key together, in the order in which they come; the runtime has this from Node 21 on. */
+/** Groups items by key in order of appearance, like `Map.groupBy`, which exists from Node 21 on. */
 
 export function grouped<Key, Item>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>()

@@ -1,4 +1,4 @@
-/** Sends one request to an address that somebody typed, through the guard of targets; no redirects, ten seconds, a short answer. */
+/** Sends one request to a user-supplied URL through the target guard: no redirects, ten seconds, a limited response. */
 import type { Dispatcher } from 'undici'
 import { EverytickError } from '../../errors.ts'
 import { createGuard } from '../../targets/guard/guard.ts'
@@ -8,7 +8,7 @@ export interface HttpSending {
   readonly method: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Whether it may lead to this machine or its neighbours, or to which of them. */
+  /** Whether the URL may reach this machine and private networks, or which hosts there. */
   readonly allowPrivate: boolean | readonly string[]
   readonly timeoutMs?: number
 }
@@ -20,15 +20,15 @@ export type HttpAnswer =
 const TIMEOUT_MS = 10_000
 const MAX_ANSWER_BYTES = 1024
 
-/** Never throws: what goes wrong on the way is an answer too. `ok` only says that somebody answered. */
+/** Never throws: a failure is a result too. `ok` only means that a response arrived. */
 export async function httpSend({ allowPrivate, timeoutMs = TIMEOUT_MS, ...sending }: HttpSending): Promise<HttpAnswer> {
   const signal = AbortSignal.timeout(timeoutMs)
   const guard = createGuard({ allowPrivate })
   try {
     const url = guard.check(sending.url)
-    // Loaded when the first message is sent: it takes a while, and most servers send none.
+    // Loaded with the first message: loading takes a while, and most servers send none.
     const { Agent, request } = await import('undici')
-    // For this request only: the next one resolves and checks again.
+    // For this request only: the next one resolves and checks the name again.
     const dispatcher = new Agent({ connect: guard.connector({ timeoutMs }) })
     try {
       const { method, body = '' } = sending
@@ -44,7 +44,7 @@ export async function httpSend({ allowPrivate, timeoutMs = TIMEOUT_MS, ...sendin
   }
 }
 
-/** The beginning of an answer, for people; the rest is not even read. */
+/** The beginning of a response body, for display; the rest is not read. */
 async function startOf(answer: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
@@ -56,7 +56,7 @@ async function startOf(answer: Dispatcher.ResponseData['body']): Promise<string>
   return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8')
 }
 
-/** What the guard says, and how to open an address that can be opened: the hint of the error speaks of jobs. */
+/** The message of the guard, with a hint for channels, because the original hint is about jobs. */
 export const refusedWords = ({ code, message, hint }: EverytickError): string =>
   code === 'TARGET_REFUSED' && message.includes('not public') && hint !== undefined
     ? `${message}: ${ALLOW_IT}`
@@ -65,7 +65,7 @@ export const refusedWords = ({ code, message, hint }: EverytickError): string =>
 const ALLOW_IT =
   'start the server that sends alerts with --private-channels, or with --channel-host and this host; in code set allowPrivate'
 
-/** The code of a failure, without the address in it: a path may be a secret. */
+/** The error code of a failure, without the URL, because its path may be a secret. */
 function reasonOf(error: unknown): string {
   if (error instanceof EverytickError) return refusedWords(error)
   const { code, message } = error as { code?: unknown; message?: unknown }

@@ -1,4 +1,4 @@
-/** Finds the schedules that have not fired: those whose cursor stands in the past, and those whose runs are due and did not begin. */
+/** Finds schedules that have not fired: with a cursor in the past, or with due runs that did not start. */
 import type { Alert } from '../../observe/alert.ts'
 import type { FactsOf, LateSchedule, NamedSchedule } from '../../observe/alert-facts.ts'
 import type { Run } from '../../run/run.ts'
@@ -6,9 +6,9 @@ import { findSchedules, nameOf, schedulesOf, within } from './found-schedules.ts
 import { roundRobin } from './round-robin.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Queues in which runs wait that one look reads, the workspaces that name them in turns. */
+/** The most queues with waiting runs that one scan reads, round-robin over the workspaces that name them. */
 const MAX_QUEUES = 200
-/** Runs of one schedule that are looked at, from the newest. */
+/** The number of newest runs to check per schedule. */
 const NEWEST = 20
 
 export interface LateQuestion {
@@ -26,7 +26,7 @@ export async function lateSchedules(
   const dueBefore = snapshot.now - settings.graceMs
   const overdue = await findSchedules(snapshot, { ...within(rule), overdueMs: settings.graceMs })
   const waiting: Waiting[] = overdue.flatMap((each) => (each.nextAt === null ? [] : notPlanned(each, each.nextAt)))
-  // A paused queue holds its runs back on purpose.
+  // A paused queue delays its runs on purpose.
   const leased = (await snapshot.queues()).filter(
     ({ paused, oldestDueAt }) => !paused && oldestDueAt !== null && oldestDueAt < dueBefore,
   )
@@ -35,7 +35,7 @@ export async function lateSchedules(
     const own = found.filter((each) => workspace === '' || each.workspace === workspace)
     waiting.push(...own.map((each) => notStarted(each, each.dueAt, queue)))
   }
-  // Those that are known to be late may be beyond what one look finds.
+  // Schedules that are already known to be late may be beyond the limit of one scan.
   waiting.push(...(await stillWaiting(snapshot, alerts)))
   const late = await Promise.all(
     waiting.map(async ({ queue, ...each }) => ({ ...each, lateMs: await snapshot.lastedMs(each.sinceAt, queue) })),
@@ -53,18 +53,18 @@ const notStarted = (each: NamedSchedule, sinceAt: number, queue: string): Waitin
   ...{ sinceAt, queue, because: 'not started' },
 })
 
-/** Of each schedule what has lasted the longest. */
+/** The longest-lasting problem per schedule. */
 function longestOf(late: readonly LateSchedule[]): LateSchedule[] {
   const longest = new Map<string, LateSchedule>()
   for (const each of late) if (each.lateMs >= (longest.get(each.id)?.lateMs ?? 0)) longest.set(each.id, each)
   return [...longest.values()]
 }
 
-/** Never began, and no run of its group is in its way. */
+/** Never started, and no run of its concurrency group blocks it. */
 const isUnbegun = ({ state, attempt, readiness }: Pick<Run, 'state' | 'attempt' | 'readiness'>): boolean =>
   state === 'pending' && attempt === 0 && readiness === 'ready'
 
-/** What the schedules that alerts are about wait for, if for anything; whether that is too long is for the rule to say. */
+/** What the schedules with an alert are waiting for, if anything; the rule decides whether that is too long. */
 async function stillWaiting(snapshot: Snapshot, alerts: readonly Alert[]): Promise<Waiting[]> {
   const found = await schedulesOf(snapshot, alerts)
   if (found.length === 0) return []

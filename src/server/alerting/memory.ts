@@ -1,12 +1,12 @@
-/** What a process remembers from one pass of the alerter to the next; without it a pass looks from the beginning, and is as right. */
+/** What a process remembers between passes of the alerter. It is an optimization: a pass without it starts from the beginning. */
 
-/** A place in the order of schedules. */
+/** A position in the order of schedules. */
 export interface Place {
   readonly workspace: string
   readonly key: string
 }
 
-/** How long runs of a job take in one workspace, as it was read at an instant. */
+/** The typical duration of a job in one workspace, and when it was read. */
 export interface TypicalDuration {
   readonly medianMs: number
   readonly p95Ms: number
@@ -15,13 +15,13 @@ export interface TypicalDuration {
 }
 
 export interface Memory {
-  /** In which order the rules of workspaces had their turns. */
+  /** The order in which workspace rules had their turns. */
   readonly turns: Map<string, number>
-  /** Where searches for schedules ended, by their filter. */
+  /** Where scans for schedules ended, by filter. */
   readonly sweeps: Map<string, Place>
-  /** After which queue the next look at queues begins. */
+  /** The queue after which the next scan of queues starts. */
   queue: string
-  /** How long runs usually take, by workspace and job. */
+  /** Typical durations, by workspace and job. */
   readonly typical: Map<string, TypicalDuration>
 }
 

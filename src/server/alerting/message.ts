@@ -1,28 +1,28 @@
-/** What a channel is told, and in which words: one alert, or many at once; how the words travel is each channel's own matter. */
+/** The content of notifications: one alert, or a digest of several. Each channel formats and delivers it. */
 import type { Alert, AlertEvent } from '../../observe/alert.ts'
 import { printable } from '../../printable.ts'
 
-/** Of an alert, what goes out: as it was when the event happened. */
+/** The part of an alert that is sent, as it was at the event. */
 export type AlertSummary = Pick<
   Alert,
   'id' | 'ruleId' | 'kind' | 'severity' | 'workspace' | 'subject' | 'title' | 'values' | 'state' | 'openedAt'
 >
 
 export interface Message {
-  /** The same whenever it is sent again, so that a receiver can tell. */
+  /** Stable across retries, so that receivers can deduplicate. */
   readonly id: string
   readonly event: AlertEvent | 'test'
   readonly at: number
   readonly alert: AlertSummary
 }
 
-/** What is sent at one time: one message, or a digest of several under an id of its own. */
+/** One message, or a digest of several with its own id. */
 export interface Outgoing {
   readonly id: string
   readonly messages: readonly Message[]
 }
 
-/** What became of a sending: `gone` when trying again is no use. */
+/** The result of a delivery: `gone` if a retry is useless. */
 export type Delivery = { readonly ok: true } | { readonly ok: false; readonly error: string; readonly gone?: boolean }
 
 export type Send = (outgoing: Outgoing) => Promise<Delivery>
@@ -38,7 +38,7 @@ const EVENTS: Readonly<Record<Message['event'], string>> = {
   resolved: 'resolved',
   test: 'test',
 }
-/** Lines of a digest; the rest is counted. */
+/** The most lines of a digest; the rest is counted. */
 const MAX_LINES = 30
 
 export const headline = ({ event, alert }: Message): string =>
@@ -65,7 +65,7 @@ function detailsOf({ alert }: Message): string[] {
   ]
 }
 
-/** As JSON, for programs; instants as text. */
+/** The JSON form for programs; instants are RFC 3339 text. */
 export function bodyOf({ messages }: Outgoing, at: number): Readonly<Record<string, unknown>> {
   const [first] = messages
   if (messages.length === 1) {

@@ -1,4 +1,4 @@
-/** Notifications as documents: made from what an alert has untold, under ids that make a repetition none, and pending in a concurrency group for each channel and workspace; sending them is `notifier.ts`. */
+/** Stores notifications as documents: created from the untold events of an alert, with ids that make creation idempotent, and queued per channel and workspace. */
 import type { Json } from '../../json.ts'
 import { type Alert, eventOf } from '../../observe/alert.ts'
 import type { AlertRule } from '../../observe/alert-rule.ts'
@@ -13,9 +13,9 @@ export interface Notification {
   readonly channelId: string
   readonly message: Message
   readonly attempts: number
-  /** Not before then; also the end of the right of whoever is sending it. */
+  /** Earliest next attempt; while a process sends it, the end of that process's claim. */
   readonly nextAt: number
-  /** The digest that it was first sent in, and goes on being sent in. */
+  /** The digest it was first sent in; retries use the same digest. */
   readonly digest: string | null
   readonly error: string | null
 }
@@ -24,17 +24,17 @@ export interface StoredNotification extends Pick<Document, 'id' | 'workspace' | 
   readonly notification: Notification
 }
 
-/** What waits for one channel about one workspace. Each group is read by itself, so that what waits in one hides nothing in another. */
+/** The pending notifications of one channel about one workspace. Each of these groups is read separately, so that a backlog in one does not hide another. */
 export interface Outbox {
   readonly state: string
   readonly channelId: string
 }
 
-/** Longer than they are tried, so that people can see what became of them. */
+/** Longer than the retries last, so that the outcome stays visible. */
 const RETENTION_MS = 8 * 86_400_000
 const PENDING = 'pending '
 const MAX_OUTBOXES = 10_000
-/** Notifications of one group that are read at once, the newest. */
+/** The most notifications of one group to read at once, newest first. */
 const MAX_IN_OUTBOX = 200
 
 export const notificationOf = ({ id, workspace, version, createdAt, data }: Document): StoredNotification => ({
@@ -65,9 +65,9 @@ export function writeNotification(
 }
 
 export interface NotificationContext {
-  /** Those of the alert's workspace and of the fleet. */
+  /** The channels of the alert's workspace and of the fleet. */
   readonly channels: readonly Channel[]
-  /** The rule of the alert; undefined when it is gone. */
+  /** The rule of the alert; undefined if it was removed. */
   readonly rule: AlertRule | undefined
   readonly now: number
 }
@@ -87,7 +87,7 @@ export async function tell(documents: DocumentStore, alert: Alert, telling: Noti
       const id = `${alert.id}.${untold}.${channelId}`
       const message = { id, event: eventOf(untold), at: now, alert: toAlertSummary(alert) }
       const notification = { channelId, message, attempts: 0, nextAt: now, digest: null, error: null }
-      // Null when there is one: it was made before.
+      // Null if the notification exists already.
       await writeNotification(documents, { id, workspace: alert.workspace, version: 0, notification }, 'pending')
     }
   }

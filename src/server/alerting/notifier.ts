@@ -1,4 +1,4 @@
-/** Sends what is pending: each at least once, again after a while when it failed, for a day; many at once as one digest. Channels of one owner wait for each other, and for nobody else's. */
+/** Sends pending notifications at least once, with retries for a day, and many at once as one digest. Owners of channels do not delay each other. */
 import type { Store } from '../../store/contract/store.ts'
 import { systemTimers, type Timers } from '../../time/timers.ts'
 import { type Channel, channelOf, senderOf, type Voice } from './channel.ts'
@@ -16,15 +16,15 @@ import {
 } from './notifications.ts'
 import { roundRobin } from './round-robin.ts'
 
-/** Longer than a sending takes: until then nobody else sends the same. */
+/** The claim on a notification; longer than a delivery takes, so that no other process sends it. */
 const SENDING_MS = 30_000
-/** A pass waits so long for its channels, and leaves the slow ones to themselves. */
+/** How long a pass waits for its channels; slower ones continue in the background. */
 const WAIT_MS = 2000
-/** After so long a channel lets another one of its owner have its place. */
+/** After this time a slow channel gives its slot to another channel of its owner. */
 const SLICE_MS = 20_000
-/** A channel with nothing due is not read again before this. */
+/** How long to wait before reading a channel again that had nothing due. */
 const BACKOFF_MS = 10_000
-/** Channels that are spoken to at once: of the fleet, of one workspace, and of all workspaces together. */
+/** Concurrent deliveries: to channels of the fleet, of one workspace, and of all workspaces together. */
 const AT_ONCE = { fleet: 20, workspace: 4, workspaces: 100 } as const
 
 export interface NotifierOptions {
@@ -32,18 +32,18 @@ export interface NotifierOptions {
   readonly voice: Voice
   readonly random?: () => number
   readonly timers?: Timers
-  /** For what fails after its pass has ended. */
+  /** Reports errors that occur after the pass has ended. */
   readonly onError?: (error: unknown) => void
 }
 
 export interface Notifier {
-  /** Safe to do twice, also at once. It may end before slow channels have answered; the next pass leaves those alone. */
+  /** Idempotent, even concurrently. May return before slow channels have responded; the next pass skips those. */
   pass(): Promise<void>
 }
 
 interface Waiting {
   readonly id: string
-  /** Undefined when it was removed. */
+  /** Undefined if the channel was removed. */
   readonly channel: Channel | undefined
   readonly owner: string
   readonly outboxes: readonly Outbox[]
@@ -57,14 +57,14 @@ export function createNotifier({
   onError = () => {},
 }: NotifierOptions): Notifier {
   const { documents } = store
-  /** Channels that are spoken to now, with their owners. */
+  /** The channels with a delivery in flight, with their owners. */
   const speaking = new Map<string, string>()
-  /** Until when a channel is left alone, by the database's clock, and in which order they had their turns. */
+  /** When to read a channel next, by the database clock; the map order is the order of turns. */
   const pausedUntil = new Map<string, number>()
   const served = new Map<string, number>()
   let turns = 0
 
-  /** The right to send it, for a while; null when somebody else has it. */
+  /** Claims a notification for a while; null if another process holds the claim. */
   const take = async (each: StoredNotification, change: Partial<Notification>): Promise<StoredNotification | null> => {
     const notification = { ...each.notification, ...change }
     const taken = await writeNotification(documents, { ...each, notification }, 'pending')
@@ -98,7 +98,7 @@ export function createNotifier({
         : { ok: false, error: 'the channel was removed or is disabled', gone: true }
       const endedAt = await store.now()
       for (const each of taken) await settle(each, delivery, endedAt)
-      // What hangs or refuses now would do so for the next one too.
+      // If this delivery hangs or is refused, the next one would be too.
       if (!delivery.ok && !delivery.gone) return
       if (voice.clock.elapsed() - beganAt > SLICE_MS) return
     }

@@ -1,7 +1,7 @@
-/** Decides, purely, in which order things of several owners come when each owner has one turn after the other, so that one with many does not keep the others waiting. */
+/** Orders items round-robin over their owners, so that an owner with many items does not delay the others. Pure. */
 import { grouped } from './grouped.ts'
 
-/** Owners in the order in which they appear; the things of one owner stay in their order. */
+/** Owners in order of appearance; the items of one owner keep their order. */
 export function roundRobin<Owner, Item>(items: Iterable<Item>, ownerOf: (item: Item) => Owner): Item[] {
   const groups = [...grouped(items, ownerOf).values()]
   const most = Math.max(0, ...groups.map(({ length }) => length))

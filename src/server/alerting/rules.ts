@@ -1,4 +1,4 @@
-/** The rules that hold now: those that are stored, and the default of each kind that nobody has replaced. */
+/** The active rules: stored rules, and the defaults that no stored rule replaces. */
 import type { Json } from '../../json.ts'
 import { type AlertRule, defaultRuleId, kindOfDefault, RULE_KIND_NAMES } from '../../observe/alert-rule.ts'
 import { defaultRule, readRule, writtenRule } from '../../observe/read-alert-rule.ts'
@@ -7,7 +7,7 @@ import { capOf } from './caps.ts'
 
 const PAGE = 200
 
-/** One that a newer version stored, and this one cannot read, holds nowhere here; null then. */
+/** Null for a rule that a newer version stored and this version cannot read; it is ignored. */
 export function ruleOf({ id, workspace, data }: Document): AlertRule | null {
   try {
     return readRule({ id, workspace }, data)
@@ -18,7 +18,7 @@ export function ruleOf({ id, workspace, data }: Document): AlertRule | null {
 
 export const ruleData = (rule: AlertRule): Json => writtenRule(rule)
 
-/** Of all owners, or of one, each up to its cap; a default that was changed is none of them. */
+/** The added rules of all owners or one, each up to its cap; changed defaults do not count. */
 export async function storedRules(documents: DocumentStore, owner?: string): Promise<Document[]> {
   const found: Document[] = []
   const counts = new Map<string, number>()
@@ -41,7 +41,7 @@ export async function storedRules(documents: DocumentStore, owner?: string): Pro
   return found
 }
 
-/** Defaults first, each as it was changed. */
+/** Defaults first, with their changes. */
 export async function allRules(documents: DocumentStore): Promise<AlertRule[]> {
   const stored = await storedRules(documents)
   const byId = new Map(stored.map((document) => [document.id, ruleOf(document)]))
@@ -50,7 +50,7 @@ export async function allRules(documents: DocumentStore): Promise<AlertRule[]> {
   return [...defaults, ...own.filter((rule) => rule !== null)]
 }
 
-/** The rule of an id, with the version it is stored in: 0 for a default that nobody changed; null when there is none. */
+/** The rule with an id and its document version, 0 for an unchanged default; null if there is none. */
 export async function oneRule(
   documents: DocumentStore,
   id: string,

@@ -1,4 +1,4 @@
-/** Finds schedules without a success for long among those that had trouble lately: a schedule that is silent leaves a failure, a skipped or missed occurrence, or a run that goes on. */
+/** Finds schedules without a recent success among those with recent trouble: a failure, a skipped or missed occurrence, or a long run. */
 import type { Alert } from '../../observe/alert.ts'
 import type { FactsOf, SilentSchedule } from '../../observe/alert-facts.ts'
 import { readable } from '../../observe/timing-class.ts'
@@ -12,9 +12,9 @@ import { schedulesOf } from './found-schedules.ts'
 import { roundRobin } from './round-robin.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Trouble that is older is found again with the next occurrence. */
+/** How far back to look for trouble; the next occurrence shows older trouble again. */
 const LATELY_MS = 600_000
-/** Schedules that one look reads, the workspaces in turns. */
+/** The most schedules that one scan reads, round-robin over workspaces. */
 const MAX_SCHEDULES = 300
 
 export interface SilentQuestion {
@@ -71,7 +71,7 @@ function isActive(
   return !isOver && !isHeld && (rule.workspace === '' || workspace === rule.workspace)
 }
 
-/** A pause that ended, and any other change, begins again. */
+/** The end of a pause, or any other change, restarts the count. */
 async function sinceOf(
   snapshot: Snapshot,
   { createdAt, updatedAt, queue }: Schedule,
@@ -87,7 +87,7 @@ async function sinceOf(
   }
 }
 
-/** Null also for a timing that cannot be read, which is an alert of its own, and for one that is searched too long. */
+/** Null also for an unreadable timing, which has its own alert, and for one that exceeds the search budget. */
 const nthAfter = (schedule: Schedule, sinceAt: number, periods: number): number | null =>
   readable(() => {
     const slots = slotsOf(schedule.timing, seedOf(schedule))

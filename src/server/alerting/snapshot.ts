@@ -1,4 +1,4 @@
-/** One look at the store, shared by all rules of a pass: what several of them ask for is read once; what each asks for is `gather.ts`. */
+/** A snapshot of the store for one pass: data that several rules need is read once. `gather.ts` selects the data per rule. */
 import type { Json } from '../../json.ts'
 import type { QueueFact } from '../../observe/alert-facts.ts'
 import { type Watch, watched, watchedMs } from '../../observe/watch.ts'
@@ -22,51 +22,51 @@ export interface SeenQueue extends QueueFact {
 
 export interface Snapshot {
   readonly store: Store
-  /** By the database's clock. */
+  /** By the database clock. */
   readonly now: number
   readonly node: string
-  /** This node's clock less the database's. */
+  /** Clock of this node minus clock of the database. */
   readonly skewMs: number
-  /** For how long something has lasted since an instant, without time in which nobody watched; in a queue, without its pauses. */
+  /** How long something has lasted, without periods when no server checked, and for a queue without its pauses. */
   lastedMs(sinceAt: number, queue?: string): Promise<number>
-  /** What was remembered from the look before, as it is after this one. */
+  /** The watch record of the previous pass, updated by this one. */
   watch(): Promise<Watch>
-  /** When a server last remembered a look; null when none ever did. */
+  /** When a server last recorded a pass; null if none ever did. */
   rememberedAt(): Promise<number | null>
-  /** Remembers this look for the next one. Without it, a look writes nothing. */
+  /** Records this pass for the next one; a snapshot writes nothing else. */
   remember(): Promise<void>
   queues(): Promise<readonly SeenQueue[]>
-  /** Those that were seen a moment ago. */
+  /** Processes that reported recently. */
   workers(): Promise<readonly WorkerRow[]>
-  /** When a process that may plan was last heard of, or held the planner's lease; null when there never was one. */
+  /** When a process with the scheduler role last reported, or a process held the planner lease; null if never. */
   plannerSeenAt(): Promise<number | null>
   locks(): Promise<readonly Lock[]>
-  /** Of the last so many milliseconds, each asked once for all rules of a pass. */
+  /** Sums over the last `ms` milliseconds, each read once per pass. */
   unsuccessful(forMs: number): Promise<readonly UnsuccessfulSubject[]>
   passedOver(forMs: number): Promise<readonly PassedOver[]>
-  /** Runs that have been running for longer than so many milliseconds. */
+  /** Runs that have been running for longer than the given time. */
   running(forMs: number): Promise<readonly LongRun[]>
-  /** Schedules with runs of a queue that have been due for longer than so many milliseconds. */
+  /** Schedules with runs of a queue that have been due for longer than the given time. */
   waiting(queue: string, forMs: number): Promise<readonly WaitingSchedule[]>
   readonly memory: Memory
-  /** Of the last so many milliseconds. */
+  /** Within the given time. */
   stats(scope: StatsScope, windowMs: number): Promise<readonly Stats[]>
-  /** How often the planner's lease changed hands in the last so many milliseconds, as far as somebody watched. */
+  /** How often the planner lease changed hands within the given time, as far as servers have recorded it. */
   plannerChanges(windowMs: number): Promise<number>
 }
 
-/** Rows that one question reads, the newest or the oldest; of each workspace so many are answered. */
+/** The most rows that one query reads, newest or oldest; and the most results per workspace. */
 const MAX_UNSUCCESSFUL = 20_000
 const MAX_PASSED_OVER = 5000
 const MAX_RUNNING = 2000
 const MAX_WAITING = 5000
-/** Queues that only runs name, of which one look sees so many; the next look goes on behind them. */
+/** The most queues that only runs name per scan; the next scan continues after them. */
 const MAX_QUEUES = 1000
-/** Of what is summed up, as much is read at once as any rule may ask for. */
+/** Sums are read once for the longest window that a rule may have. */
 const MAX_WINDOW_MS = 86_400_000
 const FENCES = { kind: 'position', id: 'planner fences', workspace: '', state: '' } as const
 const WATCH = { kind: 'position', id: 'alert watch', workspace: '', state: '' } as const
-/** Changes of hands that are remembered. */
+/** The most lease changes to remember. */
 const MAX_FENCES = 500
 
 type Fences = readonly (readonly [at: number, fence: number])[]
@@ -76,7 +76,7 @@ export interface SnapshotOptions {
   readonly clock: Clock
   readonly node: string
   readonly memory?: Memory
-  /** Queues to be looked at, wherever in their order this look is: those that alerts are about. */
+  /** Queues with an alert, which are checked regardless of the scan position. */
   readonly queueNames?: Iterable<string>
 }
 
@@ -89,7 +89,7 @@ export async function takeSnapshot({
 }: SnapshotOptions): Promise<Snapshot> {
   const before = clock.now()
   const now = await store.now()
-  // Asked in between, so half of the way there and back is taken off.
+  // Subtract half of the round trip.
   const skewMs = (before + clock.now()) / 2 - now
   const allWorkers = once(() => store.workers.list())
   const workers = once(async () => (await allWorkers()).filter((worker) => isAlive(worker, now)))
@@ -130,7 +130,7 @@ export async function takeSnapshot({
     rememberedAt: async () => ((await stored())?.data as Watch | undefined)?.seenAt ?? null,
     async remember() {
       const version = (await stored())?.version ?? 0
-      // Lost to another process, which saw the same.
+      // Another process recorded the same state first.
       await store.documents.put({ ...WATCH, data: (await watch()) as unknown as Json, from: version })
     },
     workers,
@@ -172,7 +172,7 @@ export async function takeSnapshot({
   }
 }
 
-/** Writes down each new fence with its instant, where whoever looks next finds it. */
+/** Records each new planner fence with its instant for the next pass. */
 async function watchFences(
   { documents }: Store,
   { locks, now }: { readonly locks: readonly Lock[]; readonly now: number },
@@ -182,7 +182,7 @@ async function watchFences(
   const fence = locks.find(({ name }) => name === 'planner')?.fence
   if (fence === undefined || fence === seen.at(-1)?.[1]) return seen
   const next = [...seen, [now, fence] as const].slice(-MAX_FENCES)
-  // Lost to another, it is written at the next pass.
+  // On a conflict, the next pass writes it.
   await documents.put({ ...FENCES, data: next, from: stored?.version ?? 0 })
   return next
 }

@@ -1,11 +1,11 @@
-/** How long runs of a job usually take in one workspace, from its own runs only: what takes long elsewhere says nothing about it, nor does it show. Read seldom, and remembered from pass to pass. */
+/** The typical duration of a job in one workspace, from its own runs only, so that workspaces do not see each other's durations. Cached between passes. */
 import { ownJob } from '../../observe/alert-condition.ts'
 import type { TypicalDuration } from './memory.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Runs that say what is usual, the newest. */
+/** The number of newest runs to sample. */
 const NEWEST = 200
-/** So many are read in one pass, and each again after so long. */
+/** The most durations to read per pass, and the age at which one is read again. */
 const READ_AT_ONCE = 5
 const FRESH_MS = 600_000
 const MAX_REMEMBERED = 5000

@@ -1,21 +1,21 @@
-/** What an entry of the feed is called for those who follow, what they are told of it, and who may hear it; pure. */
+/** Converts feed entries to events: type, data, and who may receive them. Pure. */
 import type { FeedEntry } from '../../store/contract/feed.ts'
 import { mayDo, type Principal, sees } from '../principal.ts'
 
 export interface LiveEvent {
-  /** By which a follower goes on after a pause; null for what is told once and never again. */
+  /** The event id to resume from; null for events that are not replayed. */
   readonly id: string | null
   readonly at: number
   /** Such as `run.failed`. */
   readonly type: string
   readonly workspace: string
   readonly scheduleId: string | null
-  /** What is sent, made once for all who hear it. */
+  /** The serialized event, built once for all clients. */
   readonly text: string
 }
 
 export interface Wish {
-  /** Such as `run.*` or `schedule.paused`; empty: everything. */
+  /** Such as `run.*` or `schedule.paused`; empty: all types. */
   readonly types: readonly string[]
   readonly scheduleId: string | null
 }
@@ -33,7 +33,7 @@ const JOURNAL: Readonly<Record<string, string>> = {
   quarantined: 'schedule.quarantined',
 }
 
-/** Unlike any other, and with the instant at which whoever heard it goes on. */
+/** A unique id that contains the instant to resume from. */
 export const idOf = ({ at, kind, id }: FeedEntry): string => `${at}-${kind}-${id}`
 
 export function eventOf(entry: FeedEntry): LiveEvent {
@@ -43,7 +43,7 @@ export function eventOf(entry: FeedEntry): LiveEvent {
   return { id, at, type, workspace, scheduleId, text: textOf({ id, type, data: { ...data, at: new Date(at) } }) }
 }
 
-/** One event as it goes over the wire; JSON has no line breaks of its own. */
+/** One event in the SSE wire format; serialized JSON has no line breaks. */
 export const textOf = ({ id, type, data }: { id: string | null; type: string; data: unknown }): string =>
   `${id === null ? '' : `id: ${id}\n`}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`
 
@@ -87,12 +87,12 @@ export function hears(event: LiveEvent, principal: Principal, { types, scheduleI
 const fits = (type: string, wished: string): boolean =>
   wished.endsWith('*') ? type.startsWith(wished.slice(0, -1)) : type === wished
 
-/** An id for somebody who has heard everything up to an instant, though nothing of it may have been for them. */
+/** An id for a client that is up to date until an instant, even if it received no event. */
 export const positionOf = (at: number): string => `${at}-now-`
 
 export const resyncText = (at: number): string => textOf({ id: positionOf(at), type: 'resync', data: {} })
 
-/** The instant at which somebody who heard this last goes on; null when it is none of our ids. */
+/** The instant to resume from after this id; null for an invalid id. */
 export function instantOf(lastEventId: string): number | null {
   const at = /^(\d{1,15})-(?:run|journal|revision|non_run|alert|audit|now)-/.exec(lastEventId)?.[1]
   return at === undefined ? null : Number(at)

@@ -1,26 +1,26 @@
-/** One who follows: gathers what is to be sent, sends it at most four times a second and only while the other end reads, and gives up on those who do not. */
+/** One client of the event stream: buffers events, writes at most four times a second and only while the client reads, and disconnects slow clients. */
 import type { Timers } from '../../time/timers.ts'
 import type { Principal } from '../principal.ts'
 import { hears, type LiveEvent, positionOf, resyncText, type Wish } from './event.ts'
 
 export interface Follower {
   readonly principal: Principal
-  /** What happens now; it is held back until `begin` has said what came before. */
+  /** Adds a live event; events are buffered until `begin` has delivered the missed ones. */
   offer(events: readonly LiveEvent[]): void
-  /** What they missed up to an instant, null when it was too much: from here on they hear what is offered. */
+  /** Delivers the missed events up to an instant, or resync if null; then live events follow. */
   begin(missed: readonly LiveEvent[] | null, untilAt: number): void
-  /** Tells them that too much was missed, and that they should read everything again. */
+  /** Sends resync: the client missed too many events and should reload everything. */
   resync(at: number): void
-  /** A sign of life, and up to when they have been told everything, if that is known. */
+  /** Sends a keep-alive comment, with the position to resume from if known. */
   reportPresence(toldUntilAt: number | null): void
-  /** The other end wants more. */
+  /** The client is ready for more. */
   pump(): void
   close(): void
 }
 
-/** The way to the other end. */
+/** The connection to the client. */
 export interface Outlet {
-  /** Whether the other end waits for something to read. */
+  /** Whether the client is ready to read. */
   ready(): boolean
   write(text: string): void
   end(): void
@@ -35,20 +35,20 @@ export interface FollowerOptions {
 }
 
 const GATHER_MS = 250
-/** More than this at once, and reading everything again is less work. */
+/** With more missed events than this, a reload is cheaper. */
 export const MAX_WAITING = 20_000
-/** Of one write, so that what is in flight to 500 who read slowly is not much. */
+/** The most bytes per write, to bound the memory for 500 slow clients. */
 const CHUNK_LENGTH = 65_536
 const OPENING = 'retry: 2000\n\n'
 
 export function createFollower({ principal, wish, timers, outlet, onClose }: FollowerOptions): Follower {
   let waiting: string[] = [OPENING]
-  /** How many of those that wait are to be sent now; the others wait for the next time. */
+  /** How many of the buffered events to write now; the others wait for the next write. */
   let due = 1
   let leased: LiveEvent[] | null = []
-  /** Whether something could not be held back. */
+  /** Whether the buffer overflowed. */
   let lost = false
-  /** What was sent as missed may be offered once more a moment later. */
+  /** Ids of replayed events, because they may arrive once more as live events. */
   let known: ReadonlySet<string | null> = new Set()
   let cancel: (() => void) | null = null
   let stalled = false
@@ -130,7 +130,7 @@ export function createFollower({ principal, wish, timers, outlet, onClose }: Fol
       const theirs = heard(missed)
       known = new Set(theirs.map(({ id }) => id))
       say(theirs.map(({ text }) => text))
-      // So that somebody who has heard nothing yet can go on from here too.
+      // An id, so that a client that has received no event can resume from here too.
       say([`id: ${positionOf(untilAt)}\n\n`])
       tell(meanwhile)
     },

@@ -1,20 +1,20 @@
-/** Reads what those who come back have missed; when many come back at once, as after a restart, one read serves all who left at about the same time. */
+/** Reads the events that reconnecting clients have missed. When many reconnect at once, one read serves all that left at about the same time. */
 import type { FeedStore } from '../../store/contract/feed.ts'
 import { eventOf, type LiveEvent } from './event.ts'
 
-/** A gap with more than this is not told piece by piece. */
+/** The most events to replay; a larger gap becomes a resync. */
 export const MAX_REPLAYED = 10_000
-/** Those who left within this time of each other share a read. */
+/** Clients that left within this time of each other share a read. */
 const SAME_MS = 10_000
 
 export interface Gap {
   readonly afterAt: number
-  /** Null: all. */
+  /** Null: all workspaces. */
   readonly workspace: string | null
 }
 
 export interface Missed {
-  /** Oldest first; null when there are too many. */
+  /** Oldest first; null if there are too many. */
   readonly events: readonly LiveEvent[] | null
   readonly untilAt: number
 }
@@ -25,13 +25,13 @@ export interface Reading {
 }
 
 interface Waiting extends Gap {
-  /** Shares no read: the one it shared held too much. */
+  /** Reads on its own, because the shared read had too many events. */
   readonly alone: boolean
   readonly resolve: (missed: Missed) => void
   readonly reject: (error: unknown) => void
 }
 
-/** Every read begins after it was asked for, so that nothing falls between it and what is told live. */
+/** A read starts after the request for it, so that no event is lost between replay and live events. */
 export function createReplay(open: () => Promise<Reading>): (gap: Gap) => Promise<Missed> {
   let waiting: Waiting[] = []
   let working = false

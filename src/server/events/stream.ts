@@ -1,4 +1,4 @@
-/** Joins a follower to a stream of bytes: what it writes is taken when the other end reads, and never piles up in between. */
+/** Connects a follower to a byte stream with backpressure. */
 import type { Follower, Outlet } from './follower.ts'
 
 export function eventStream(follow: (outlet: Outlet) => Follower): ReadableStream<Uint8Array> {
@@ -16,11 +16,11 @@ export function eventStream(follow: (outlet: Outlet) => Follower): ReadableStrea
           },
           end() {
             try {
-              // A plain end would wait behind what is not being read, for ever.
+              // A normal close would wait for unread data for ever.
               if (wanted) controller.close()
               else controller.error(gone())
             } catch {
-              // The other end was quicker.
+              // The client has closed the stream already.
             }
           },
         })
@@ -35,9 +35,9 @@ export function eventStream(follow: (outlet: Outlet) => Follower): ReadableStrea
   )
 }
 
-/** Ends up in a log of the host; where it was made says nothing there. */
+/** The host may log this error; its stack trace would not help. */
 function gone(): Error {
-  const error = new Error('one who follows events does not read them and was let go')
+  const error = new Error('the client of an event stream did not read and was disconnected')
   error.stack = `Error: ${error.message}`
   return error
 }

@@ -1,4 +1,4 @@
-/** Reads what happens, for as long as anybody follows, and hands it to all of them; where it comes from is the feed of the store. */
+/** Polls the feed of the store while there are clients, and sends the events to all of them. */
 import { createLoop, type Loop } from '../../engine/loop.ts'
 import type { FeedEntry } from '../../store/contract/feed.ts'
 import type { Store } from '../../store/contract/store.ts'
@@ -8,7 +8,7 @@ import type { Follower } from './follower.ts'
 import { createReplay, MAX_REPLAYED } from './replay.ts'
 
 export interface Tail {
-  /** From now on, or from what they heard last. */
+  /** Starts with live events, or after the last event that the client received. */
   join(follower: Follower, lastEventId: string | null): Promise<void>
   leave(follower: Follower): void
   stop(): Promise<void>
@@ -16,14 +16,14 @@ export interface Tail {
 
 const POLL_MS = 300
 const PRESENCE_MS = 15_000
-/** What is committed may carry an instant this long ago, so that the last seconds are read twice. */
+/** A transaction may commit an entry with an instant this old, so the last seconds are read again. */
 const LATE_MS = 2000
-/** Now and then a longer stretch is read again: a transaction may have stood still. */
+/** From time to time a longer period is read again, because a transaction may have stalled. */
 const VERY_LATE_MS = 30_000
 const VERY_LATE_EVERY_MS = 5000
-/** Where more happens than this, what is read again is not worth its price. */
+/** With more events than this, reading again is too expensive. */
 const MAX_SEEN = 20_000
-/** Those who come back hear this much of what they heard before once more. */
+/** Reconnecting clients receive this much of the past again. */
 const AGAIN_MS = 5000
 const PAGE = 5000
 const MAX_STARTS = 5000
@@ -31,13 +31,13 @@ const MAX_STARTS = 5000
 export function createTail({ core, ending }: Pick<Parts, 'core' | 'ending'>): Tail {
   const followers = new Set<Follower>()
   const replay = createReplay(() => core.store())
-  /** What was told, or was there before anybody followed, with its instant. */
+  /** Ids of entries that were sent, or existed before the first client, with their instants. */
   const seen = new Map<string, number>()
-  /** Up to when everything was told; null while nobody follows. */
+  /** The instant up to which everything was sent; null without clients. */
   let position: number | null = null
-  /** Before this, everything is left alone. */
+  /** Entries before this instant are ignored. */
   let fromAt = 0
-  /** Ends with the last who leaves: a look that was in flight then is for nobody. */
+  /** Aborted when the last client leaves; a poll that is in flight then is discarded. */
   let period = 0
   let veryLateAt = 0
   let heartbeatAt = 0
@@ -79,11 +79,11 @@ export function createTail({ core, ending }: Pick<Parts, 'core' | 'ending'>): Ta
       news.push(...page.filter(isNews))
       const last = page.at(-1)
       if (page.length < PAGE || !last) {
-        // What was there before is only remembered: those who come back read for themselves what they missed.
+        // Existing entries are only remembered; reconnecting clients read what they missed themselves.
         if (!isFirst) notifyAll(news.map(eventOf))
         break
       }
-      // Entries of the same instant may stand on both pages; they are known by their ids.
+      // Entries of the same instant may be on both pages; their ids deduplicate them.
       if (news.length > MAX_REPLAYED || last.at - 1 <= afterAt) {
         fromAt = now
         for (const follower of [...followers]) follower.resync(now)
@@ -96,7 +96,7 @@ export function createTail({ core, ending }: Pick<Parts, 'core' | 'ending'>): Ta
     for (const resolve of begun.splice(0)) resolve()
   }
 
-  /** Goes on for as long as anybody follows. */
+  /** Polls while there are clients. */
   const whileFollowed = (pass: () => Promise<number>): Loop =>
     createLoop({
       timers: core.timers,
@@ -116,7 +116,7 @@ export function createTail({ core, ending }: Pick<Parts, 'core' | 'ending'>): Ta
   })
   const loops = [
     looking,
-    // On its own, since it must go on while the database is away.
+    // A separate loop, because keep-alives must continue while the database is down.
     whileFollowed(async () => {
       const backoffMs = heartbeatAt - core.clock.elapsed()
       if (backoffMs > 0) return backoffMs
@@ -126,7 +126,7 @@ export function createTail({ core, ending }: Pick<Parts, 'core' | 'ending'>): Ta
     }),
   ]
 
-  /** What this process begins is told only to those who are here, and once: no row says so. */
+  /** Starts of runs in this process are sent only to clients of this process, and not replayed, because no row records them. */
   const hearStarts = (): void => {
     unhear = core.hub.on('run.started', ({ run, at }) => {
       if (starts.length >= MAX_STARTS) return
@@ -147,7 +147,7 @@ export function createTail({ core, ending }: Pick<Parts, 'core' | 'ending'>): Ta
         heartbeatAt = core.clock.elapsed() + PRESENCE_MS
       }
       followers.add(follower)
-      // Whatever is committed from here on is told by a look, or found by the read below.
+      // Everything committed from here on is found by a poll, or by the read below.
       const first = position === null ? new Promise<void>((resolve) => begun.push(resolve)) : null
       for (const loop of loops) {
         loop.start()

@@ -1,14 +1,14 @@
-/** Which share of occurrences is accounted for, by auditing a few schedules at a time, in turn; a whole audit is `app.audit()`. */
+/** The share of occurrences that are accounted for, from audits of a few schedules at a time in turn; `app.audit()` does a complete audit. */
 import type { Audited } from '../../plan/audit.ts'
 import type { Schedule } from '../../schedule/schedule.ts'
 import { auditSchedule } from '../../scheduler/audit-schedule.ts'
 import type { Store } from '../../store/contract/store.ts'
 
-/** Schedules per look, and how many make up the answer. */
+/** Schedules per scan, and schedules in the result. */
 const SCANNED = 5
 const REMEMBERED = 200
 const SPAN_MS = 900_000
-/** What is due is planned well within it, unless planning stands still. */
+/** Grace period: due occurrences are planned well within it, unless planning is stalled. */
 const MARGIN_MS = 60_000
 
 export interface Sample {
@@ -17,15 +17,15 @@ export interface Sample {
 }
 
 export interface Coverage {
-  /** Accounted / expected, of what was looked at last; null before anything was expected. */
+  /** Accounted / expected over the last audits; null if nothing was expected. */
   poll(store: Store, now: number): Promise<number | null>
 }
 
 export function createCoverage(retention: { readonly historyMs: number; readonly journalMs: number }): Coverage {
-  /** The newest of each schedule, the oldest first. */
+  /** The latest audit of each schedule, oldest first. */
   const samples = new Map<string, Sample>()
   let after: { readonly workspace: string; readonly key: string } | undefined
-  // Inside what is kept, also while the janitor is at work.
+  // Stay within the retention, even while the cleanup runs.
   const spanMs = Math.min(SPAN_MS, retention.historyMs / 2, retention.journalMs / 2)
 
   return {
@@ -51,7 +51,7 @@ const sampleOf = (schedule: Schedule, { expected, lost, pending }: Audited): Sam
   accounted: expected - lost.count,
 })
 
-/** Whether its occurrences are planned as they come; those of a paused one are recorded when it goes on. */
+/** Whether its occurrences are planned as they come due; those of a paused schedule are recorded when it resumes. */
 const plans = ({ pause, quarantine, nextAt }: Schedule): boolean => !pause && !quarantine && nextAt !== null
 
 export function ratioOf(samples: readonly Sample[]): number | null {

@@ -1,9 +1,9 @@
-/** Sums what ended in the whole fleet since midnight UTC, from the sums of stretches that are over: every server reads the same, and a server that starts goes on where the others are. */
+/** Totals of the fleet since midnight UTC, from the sums of completed periods, so that every server exports the same values, even after a restart. */
 import { type Counted, merged } from '../../observe/histogram.ts'
 import { DAY_MS } from '../../schedule/calendar.ts'
 import { STATS_BUCKET_MS, type StatsStore } from '../../store/contract/stats.ts'
 
-/** So long after its end a stretch has been summed up by some server, and reading it costs little. */
+/** By this time after its end, some server has summed up a period, so reading it is cheap. */
 const SETTLING_MS = 60_000
 
 export type DayTotals = Pick<
@@ -12,7 +12,7 @@ export type DayTotals = Pick<
 >
 
 export interface DayTotalsReader {
-  /** Reads the store once per stretch. */
+  /** Reads the store once per period. */
   poll(read: StatsStore['read'], now: number): Promise<DayTotals>
 }
 
@@ -22,7 +22,7 @@ export function createDayTotals(): DayTotalsReader {
     async poll(read, now) {
       const closedAt = Math.floor((now - SETTLING_MS) / STATS_BUCKET_MS) * STATS_BUCKET_MS
       if (last?.closedAt === closedAt) return last.totals
-      // The last stretch of a day belongs to it: what begins at midnight is the next.
+      // The period that ends at midnight belongs to the day before.
       const dayAt = Math.floor((closedAt - 1) / DAY_MS) * DAY_MS
       const stretches = await read('all', { fromAt: dayAt, toAt: closedAt })
       const sum = merged(stretches.filter(({ at }) => at >= dayAt && at < closedAt))
@@ -33,7 +33,7 @@ export function createDayTotals(): DayTotalsReader {
   }
 }
 
-/** A counter that falls is one that began at 0 again, for whoever reads it: within a day it never does. */
+/** Prometheus treats a falling counter as a reset, so the totals never fall within a day. */
 function totalsOf(sum: DayTotals, before: DayTotals | null): DayTotals {
   const most = (key: keyof DayTotals): number => Math.max(sum[key], before?.[key] ?? 0)
   return {

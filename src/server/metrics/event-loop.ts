@@ -1,15 +1,15 @@
-/** Measures for how long the event loop of this process was held up; whether that is too long is for rules to say. */
+/** Measures the event loop delay of this process. */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Clock } from '../../time/clock.ts'
 
 export interface EventLoopDelay {
-  /** The longest delay of the last half minute at least, and of the time since the last reading if that is longer. */
+  /** The longest delay of at least the last half minute, or since the last reading if that is longer. */
   longestSeconds(): number
 }
 
-/** Native ticks, which wake no JavaScript. */
+/** Sampled natively, without waking JavaScript. */
 const RESOLUTION_MS = 20
-/** Two scrapers must not take each other's maximum away: a reading covers the window that is open and the one before. */
+/** A reading covers the current and the previous window, so that two scrapers do not reset each other's maximum. */
 const WINDOW_MS = 30_000
 
 export function createEventLoopDelay(
@@ -21,7 +21,7 @@ export function createEventLoopDelay(
   let before = 0
   return {
     longestSeconds() {
-      // A tick that comes on time counts as one resolution.
+      // A tick on time measures one resolution.
       const longest = Math.max(0, histogram.max / 1e9 - RESOLUTION_MS / 1000)
       const seconds = Math.max(before, longest)
       if (clock.elapsed() - beganAt >= WINDOW_MS) {

@@ -1,4 +1,4 @@
-/** Puts one named figure of one kind into a registry, read again at each scrape; which figures there are is decided by others. */
+/** Registers a metric whose value is read at each scrape. */
 import { Counter, Gauge, type Registry } from 'prom-client'
 
 /** A value with its labels. */
@@ -8,9 +8,9 @@ export interface Figure<Poll> {
   readonly name: string
   readonly help: string
   readonly kind: 'gauge' | 'counter'
-  /** The names of the labels, where there are any. */
+  /** The label names, if any. */
   readonly labels?: readonly string[]
-  /** Null, or no sample, for what is not known, which is then left out. */
+  /** Null, or no sample, for an unknown value, which is then left out. */
   readonly read: (poll: Poll) => number | null | Iterable<Sample>
 }
 
@@ -21,7 +21,7 @@ export function registerFigure<Poll>(registry: Registry, figure: Figure<Poll>, p
   async function collect(): Promise<void> {
     const value = read(await poll())
     metric.reset()
-    // Without labels a metric is 0 after a reset, which would say what is not known.
+    // Without labels a metric is 0 after a reset, which would report an unknown value as 0.
     if (value === null) metric.remove()
     else if (typeof value === 'number') metric.inc(value)
     else for (const [sample, number] of value) metric.inc(sample, number)

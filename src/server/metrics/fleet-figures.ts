@@ -1,4 +1,4 @@
-/** Which figures of the fleet are shown, under which names, and how each is read from one look; every server shows the same, so that rules take their maximum. The look is `fleet.ts`. */
+/** Defines the fleet metrics. Every server exports the same values, so rules take their maximum. `fleet.ts` reads the data. */
 import { shortHash } from '../../observe/audit-chain.ts'
 import { OTHER } from '../../scheduler/per-name.ts'
 import type { DayTotals } from './day-totals.ts'
@@ -53,7 +53,7 @@ export const FLEET_FIGURES: readonly Figure<Fleet>[] = [
     read: ({ queues, now }) =>
       byQueue(
         queues,
-        // Runs of a paused queue wait on purpose: a rule on this figure must not fire.
+        // Runs of a paused queue wait on purpose, so an alert on this metric must not fire.
         ({ oldestDueAt, pause }) => (oldestDueAt === null || pause ? 0 : Math.max(0, now - oldestDueAt) / 1000),
         Math.max,
       ),

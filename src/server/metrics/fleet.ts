@@ -1,4 +1,4 @@
-/** Looks at the whole fleet through its store, for whoever scrapes: each part by itself, so that one that fails leaves the others; nothing is decided. */
+/** Reads the state of the whole fleet from the store for a scrape. Parts are independent, so that one failure does not affect the others. */
 import { NO_HASH } from '../../observe/audit-chain.ts'
 import { MOST_NAMES } from '../../scheduler/per-name.ts'
 import type { QueueRow } from '../../store/contract/queues.ts'
@@ -14,19 +14,19 @@ import { pollStore, type StorePoll, storeAway } from './store-poll.ts'
 
 export type QueueState = Pick<QueueRow, 'name' | 'ready' | 'oldestDueAt' | 'pause'>
 
-/** Those with a series of their own, and those that share one. */
+/** Queues with their own series, and the number of queues that share one. */
 export interface QueueStates {
   readonly shown: readonly QueueState[]
   readonly hidden: readonly QueueState[]
 }
 
-/** The number of the newest entry of the audit log, and its hash. */
+/** The number and the hash of the newest audit log entry. */
 export interface AuditHead {
   readonly entries: number
   readonly hash: string
 }
 
-/** Null for what could not be learned. */
+/** A part is null if it could not be read. */
 export interface Fleet extends StorePoll {
   readonly lagMs: number | null
   readonly queues: QueueStates | null
@@ -58,17 +58,17 @@ export interface FleetOptions {
   readonly clock: Clock
   readonly coverage: Coverage
   readonly dayTotals: DayTotalsReader
-  /** Queues that this process serves, whether or not the store knows of them. */
+  /** Queues that this process serves, even if the store does not list them. */
   readonly queues: readonly string[]
 }
 
-/** Queues that only runs name: so many are read, and so many of one workspace have series of their own. */
+/** For queues that only runs name: the most to read, and the most with their own series per workspace. */
 const MAX_UNKNOWN = 1000
 const MAX_OF_ONE = 20
-/** More than this need not be counted to see that something is wrong. */
+/** Counting stops here: a higher number adds no information. */
 const MOST_ORPHANS = 200
 
-/** One question after another: a scrape takes one connection of the pool, and leaves the others to those who work. */
+/** Queries run one after another, so that a scrape takes only one connection of the pool. */
 export async function pollFleet(store: Store, options: FleetOptions): Promise<Fleet> {
   const { clock, coverage, dayTotals } = options
   const seen = await pollStore(store, clock)
@@ -96,14 +96,14 @@ async function known<T>(poll: () => Promise<T>): Promise<T | null> {
   }
 }
 
-/** How long the earliest cursor has been overdue; cursors of a planner that keeps up lie ahead. */
+/** How long the earliest cursor has been overdue; a planner that keeps up has its cursors in the future. */
 async function lagOf({ planning }: Store): Promise<number> {
   const { now, schedules } = await planning.due({ lookaheadMs: 0, limit: 1 })
   const first = schedules[0]
   return first ? Math.max(0, now - first.nextAt) : 0
 }
 
-/** An empty queue is told as empty, or an alert could not see that it has become so. */
+/** Empty queues report 0, so that an alert can see that a queue has emptied. */
 async function queuesOf(
   { queues, workers }: Store,
   { now, own }: { now: number; own: readonly string[] },
@@ -118,7 +118,7 @@ async function workersAlive({ workers }: Store, now: number): Promise<number> {
   return (await workers.list()).filter((worker) => isAlive(worker, now)).length
 }
 
-/** The fence of a lock grows whenever it changes hands. */
+/** The fence of a lock grows each time it changes hands. */
 async function leadershipChangesOf({ locks }: Store): Promise<number> {
   return (await locks.list()).find(({ name }) => name === 'planner')?.fence ?? 0
 }

@@ -1,4 +1,4 @@
-/** Writes counts in classes as a histogram of Prometheus; counting them is `observe/class-counts.ts`. */
+/** Exports bucket counts as a Prometheus histogram; `observe/class-counts.ts` counts. */
 import type { Metric, Registry } from 'prom-client'
 import type { ClassCounts } from '../../observe/class-counts.ts'
 
@@ -6,7 +6,7 @@ export interface HistogramSpec {
   readonly name: string
   readonly help: string
   readonly bounds: readonly number[]
-  /** The counts with their labels, read at each scrape. */
+  /** The bucket counts with their labels, read at each scrape. */
   readonly read: () => Iterable<readonly [labels: Readonly<Record<string, string>>, counts: ClassCounts]>
 }
 
@@ -23,7 +23,7 @@ export function registerHistogram(registry: Registry, { name, help, bounds, read
     aggregator: 'sum',
     get: async () => ({ ...metric, values: values() }),
   }
-  // A registry asks no more of a metric than this, though its type does.
+  // A registry only uses these fields of a metric, although its type requires more.
   registry.registerMetric(metric as unknown as Metric)
 }
 
@@ -33,7 +33,7 @@ interface Place {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** Each class counts those below it too. */
+/** Buckets are cumulative. */
 function linesOf({ counts, sum }: ClassCounts, { name, bounds, labels }: Place) {
   let below = 0
   const buckets = counts.map((count, i) => {

@@ -1,4 +1,4 @@
-/** The metrics of one process, with or without those of the whole fleet, as text for Prometheus; who may read them is decided by others. */
+/** The metrics of one process, with or without those of the fleet, in the Prometheus text format. */
 import { Registry } from 'prom-client'
 import type { Core } from '../../scheduler/core.ts'
 import { createCoverage } from './coverage.ts'
@@ -14,7 +14,7 @@ export interface Metrics {
   text(): Promise<string>
 }
 
-/** Of this process alone. Each process may be scraped so: it asks the store for the time and nothing else. */
+/** Metrics of this process only. Cheap enough for every process: the only query reads the database time. */
 export function processMetrics(core: Core): Metrics {
   const registry = new Registry()
   const { clock } = core
@@ -22,7 +22,7 @@ export function processMetrics(core: Core): Metrics {
   return metricsOf(registry)
 }
 
-/** Of this process, and of the fleet as the store knows it. */
+/** Metrics of this process and of the fleet, from the store. */
 export function fleetMetrics(core: Core): Metrics {
   const registry = new Registry()
   const { clock, settings } = core

@@ -1,4 +1,4 @@
-/** Which figures of this process are shown, under which names; they are added up over processes, except for those of its own state. What holds for the whole fleet is `fleet-figures.ts`. */
+/** Defines the metrics of this process. Rules sum them over processes, except for process state. `fleet-figures.ts` defines the fleet metrics. */
 import type { Registry } from 'prom-client'
 import type { ClassCounts } from '../../observe/class-counts.ts'
 import type { Core } from '../../scheduler/core.ts'

@@ -1,17 +1,17 @@
-/** Asks whether the store answers and what time it is there, seldom and not for long; what else a scrape wants to know is `fleet.ts`. */
+/** Polls whether the store responds, and reads its clock, at a limited rate and with a timeout. */
 import type { Core } from '../../scheduler/core.ts'
 import type { Store } from '../../store/contract/store.ts'
 import type { PoolUsage } from '../../store/contract/upkeep.ts'
 import type { Clock } from '../../time/clock.ts'
 
 export interface StorePoll {
-  /** Whether the store answered. */
+  /** Whether the store responded. */
   readonly up: boolean
-  /** By the database's clock; 0 when it did not answer. */
+  /** The database time; 0 if the store did not respond. */
   readonly now: number
-  /** How far this machine's clock is ahead of the database's; null when it did not answer. */
+  /** Clock of this machine minus clock of the database; null if the store did not respond. */
   readonly skewMs: number | null
-  /** The connections of this process, read before the first question, so that a scrape does not count itself. */
+  /** The connections of this process, read before the first query, so that a scrape does not count itself. */
   readonly pool: PoolUsage | null
 }
 
@@ -21,22 +21,22 @@ export async function pollStore(store: Store, clock: Clock): Promise<StorePoll> 
   const pool = store.upkeep.pool()
   const askedAt = clock.now()
   const now = await store.now()
-  // Halfway between question and answer, as far as anybody can tell.
+  // Assume that the store read its clock halfway through the round trip.
   return { up: true, now, skewMs: (askedAt + clock.now()) / 2 - now, pool }
 }
 
 export interface Polling<Poll> {
   readonly poll: (store: Store) => Promise<Poll>
-  /** What is known while the store does not answer. */
+  /** The result while the store does not respond. */
   readonly away: (pool: PoolUsage | null) => Poll
 }
 
-/** However many scrape, the store is asked this often at most. */
+/** The minimum interval between queries, for any number of scrapers. */
 const FRESH_MS = 5000
-/** Then the store counts as away: a scrape is worth more when it answers in time. */
+/** The query timeout, after which the store counts as down, so that the scrape responds in time. */
 const WAIT_LIMIT_MS = 4000
 
-/** Answers a function that looks, or tells what it saw a moment ago; it never fails. */
+/** Returns a function that polls the store, or returns the recent result; it never throws. */
 export function createPoll<Poll>(
   { clock, timers, store }: Pick<Core, 'clock' | 'timers' | 'store'>,
   { poll, away }: Polling<Poll>,

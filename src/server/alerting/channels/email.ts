@@ -1,4 +1,4 @@
-/** Tells people by e-mail over SMTP; the mail server's name is resolved once and checked like any other address that somebody typed. */
+/** Sends e-mail over SMTP. Resolves the mail server's name once, and checks the address like any other user-supplied one. */
 import { isIP } from 'node:net'
 import { EverytickError } from '../../../errors.ts'
 import { createGuard } from '../../../targets/guard/guard.ts'
@@ -9,7 +9,7 @@ export interface EmailConfig {
   readonly kind: 'email'
   readonly host: string
   readonly port: number
-  /** Whether the connection is encrypted from its first byte; otherwise as soon as the server offers it. */
+  /** Whether the connection starts with TLS; otherwise STARTTLS is used if the server offers it. */
   readonly secure: boolean
   readonly user: string | null
   readonly password: string | null
@@ -25,15 +25,15 @@ export function email(config: EmailConfig, { allowPrivate }: Pick<HttpSending, '
     const { host, port, secure, user, password, from, to } = config
     try {
       const [first] = await guard.addresses({ host, port: String(port) }, AbortSignal.timeout(TIMEOUT_MS))
-      // Loaded when the first mail is sent: most servers send none.
+      // Loaded with the first mail: most servers send none.
       const { createTransport } = await import('nodemailer')
       const transport = createTransport({
         host: first!.address,
         port,
         secure,
-        // A password goes over an encrypted connection or not at all.
+        // With a password, TLS is required.
         requireTLS: password !== null && !secure,
-        // The certificate is the name's, though the connection goes to the address that was checked.
+        // The connection goes to the checked address, but the certificate is for the name.
         ...(isIP(host) ? {} : { tls: { servername: host } }),
         connectionTimeout: TIMEOUT_MS,
         greetingTimeout: TIMEOUT_MS,
@@ -46,7 +46,7 @@ export function email(config: EmailConfig, { allowPrivate }: Pick<HttpSending, '
           to: [...to],
           subject: subjectOf(outgoing),
           text: linesOf(outgoing).join('\n'),
-          // The same whenever it is sent again, so that mail programs show it once.
+          // Stable across retries, so that mail programs show it once.
           messageId: `<${outgoing.id}@everytick>`,
           disableFileAccess: true,
           disableUrlAccess: true,
@@ -61,7 +61,7 @@ export function email(config: EmailConfig, { allowPrivate }: Pick<HttpSending, '
   }
 }
 
-/** What the mail server said may quote the password; its code and the kind of failure do not. */
+/** Only codes: the message of a mail server may quote the password. */
 function reasonOf(error: unknown): string {
   if (error instanceof EverytickError) return refusedWords(error)
   const { code, responseCode, name } = error as { code?: unknown; responseCode?: unknown; name?: unknown }

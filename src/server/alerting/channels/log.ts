@@ -1,4 +1,4 @@
-/** Tells the log of the process that sends: one line for each message. */
+/** Writes one log line per message to the log of the sending process. */
 import type { Logger } from '../../../observe/logger.ts'
 import { headline, type Send } from '../message.ts'
 

@@ -1,4 +1,4 @@
-/** Tells people in Slack, or in anything that takes the same JSON; its address is the secret. */
+/** Posts to Slack, or any service that accepts the same JSON; the URL is the secret. */
 import { type HttpSending, httpSend } from '../http-send.ts'
 import { linesOf, type Send } from '../message.ts'
 import { deliveryOf } from './answer.ts'
@@ -17,5 +17,5 @@ export function slack({ url }: SlackConfig, { allowPrivate }: Pick<HttpSending, 
   }
 }
 
-/** So that a name in a title can neither call everybody nor pose as a link. */
+/** Escapes Slack markup, so that a name in a title cannot mention a channel or fake a link. */
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

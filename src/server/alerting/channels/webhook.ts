@@ -1,4 +1,4 @@
-/** Tells a program by HTTP, signed as Standard Webhooks describes it, so that the receiver can tell who speaks and what it has heard before. */
+/** Posts a signed webhook (Standard Webhooks), so that the receiver can verify the sender and deduplicate. */
 import { createHmac } from 'node:crypto'
 import type { Clock } from '../../../time/clock.ts'
 import { type HttpSending, httpSend } from '../http-send.ts'
