@@ -1,16 +1,16 @@
-/** Keeps what is to happen by its instant, and hands out what is due; what then happens is the caller's matter. */
+/** A queue of future events, sorted by instant. */
 
 export interface Agenda<Entry> {
   add(at: number, entry: Entry): void
-  /** Takes what is due up to `now`, in order; of one instant in the order in which it was added. */
+  /** Removes and returns everything due up to `now`, in order; insertion order at the same instant. */
   take(now: number): Entry[]
-  /** The earliest instant; null when nothing is to happen. */
+  /** The earliest instant; null if the queue is empty. */
   nextAt(): number | null
   clear(): void
 }
 
 export function createAgenda<Entry>(): Agenda<Entry> {
-  // Latest first, so that what is taken is cut off at the end.
+  // Latest first, so that due items are cut off at the end.
   let entries: { readonly at: number; readonly entry: Entry }[] = []
 
   return {

@@ -1,4 +1,4 @@
-/** Decides, purely, what the facts mean for the alerts of a rule: which open, which are kept up to date, which are over; writing it down is `server/alerting`. */
+/** Decides from the conditions which alerts of a rule to open, update or resolve. Pure; `server/alerting` stores the result. */
 import { type Alert, type NewAlert, resolved } from './alert.ts'
 import { type Condition, conditionsOf } from './alert-condition.ts'
 import type { FactsOf } from './alert-facts.ts'
@@ -6,19 +6,19 @@ import type { AlertRule, RuleKind, RuleOf } from './alert-rule.ts'
 
 export interface AlertDecision {
   readonly open: readonly NewAlert[]
-  /** As they are to be written; their state stays. */
+  /** Alerts to update without a state change. */
   readonly refresh: readonly Alert[]
   readonly resolve: readonly Alert[]
 }
 
-/** Alerts of one rule about one workspace at once: beyond that one more says how many there are. */
+/** The most alerts per rule and workspace; one more alert counts the rest. */
 export const MAX_ALERTS = 50
-/** An alert that goes on is written this often, so that people see that it does. */
+/** A continuing alert is updated this often, so that its age is visible. */
 const REFRESH_MS = 60_000
-/** Who resolves what nobody resolves by hand. */
+/** The actor of automatic resolves. */
 const BY = 'everytick'
 
-/** `alerts` are those of the rule that are not resolved. */
+/** `alerts`: the unresolved alerts of the rule. */
 export function decide<Kind extends RuleKind>(
   rule: RuleOf<Kind>,
   facts: FactsOf<Kind>,
@@ -54,7 +54,7 @@ function newAlert(
   return { ...condition, ruleId, kind, severity, openedAt }
 }
 
-/** For alerts whose rule is gone or switched off. */
+/** For alerts whose rule was removed or disabled. */
 export const over = (alerts: readonly Alert[], now: number): Alert[] =>
   alerts.flatMap((alert) => resolved(alert, { by: BY, at: now }) ?? [])
 
@@ -78,7 +78,7 @@ function refreshed(alert: Alert, { title, values }: Condition, { severity, now }
   return { ...next, mutedUntil: null, untold: [...alert.untold, `unmuted@${alert.mutedUntil}`] }
 }
 
-/** The share of each workspace by itself, so that no one fills the places of another; those that are known first, so that none is taken to be over because there are too many. */
+/** Limits conditions per workspace, so that none crowds out another. Conditions with an alert come first, so that the limit does not resolve them. */
 function bounded(
   conditions: readonly Condition[],
   { name }: Pick<RuleOf<RuleKind>, 'name'>,

@@ -1,4 +1,4 @@
-/** What each kind of rule has to know, as plain data; who looks it up, and how, is decided elsewhere. */
+/** The facts that each kind of rule needs, as plain data. */
 import type { RunState } from '../run/state.ts'
 import type { RuleKind } from './alert-rule.ts'
 import type { Failover } from './failover.ts'
@@ -9,15 +9,15 @@ export interface NamedSchedule {
   readonly key: string
 }
 
-/** A schedule whose cursor stands in the past, or one of whose runs is due and was not begun. */
+/** A schedule with a cursor in the past, or with a due run that has not started. */
 export interface LateSchedule extends NamedSchedule {
   readonly sinceAt: number
-  /** For how long, without the time in which nobody could have noticed. */
+  /** For how long, without periods when no server checked. */
   readonly lateMs: number
   readonly because: 'not planned' | 'not started'
 }
 
-/** A schedule, or a job of runs without one, and the newest of its runs that failed for good. */
+/** A schedule, or a job for runs without one, and its newest permanently failed run. */
 export interface FailedSubject {
   readonly workspace: string
   readonly job: string
@@ -25,23 +25,23 @@ export interface FailedSubject {
   readonly runId: string
   readonly failedAt: number
   readonly error: string | null
-  /** When the newest run of it that succeeded ended, as far as that is known. */
+  /** When its latest successful run ended, if known. */
   readonly succeededAt: number | null
 }
 
-/** An active schedule that had trouble lately, and how long it has been without a success. */
+/** An active schedule with recent trouble, and the time since its last success. */
 export interface SilentSchedule extends NamedSchedule {
-  /** Since its last success, or since it was made, changed or resumed when that was later. */
+  /** Its last success, or its creation, change or resume if that was later. */
   readonly sinceAt: number
-  /** For how long, without the time in which nobody could have noticed. */
+  /** For how long, without periods when no server checked. */
   readonly silentMs: number
-  /** When as many occurrences had come due since then as the rule waits for; null when there are not so many. */
+  /** When the rule's number of occurrences since then had come due; null if there are fewer. */
   readonly nthAt: number | null
   /** Whether any of its newest runs succeeded. */
   readonly succeeded: boolean
-  /** The longest of its newest runs that succeeded. */
+  /** The longest duration among its newest successful runs. */
   readonly longestMs: number
-  /** A run of it that goes on. */
+  /** Its active run, if any. */
   readonly running: { readonly id: string; readonly startedAt: number } | null
 }
 
@@ -49,12 +49,12 @@ export interface QueueFact {
   readonly name: string
   readonly ready: number
   readonly oldestDueAt: number | null
-  /** How long the run that waits longest has waited, without pauses of the queue and the time in which nobody could have noticed. */
+  /** How long the oldest waiting run has waited, without pauses of the queue and periods when no server checked. */
   readonly waitedMs: number
   readonly paused: boolean
-  /** Live processes that take runs from it. */
+  /** Live processes that serve the queue. */
   readonly workers: number
-  /** The workspace of a queue that only runs name; the empty text for one that a process or a person named. */
+  /** The workspace of a queue that only runs name; the empty text for a configured or served queue. */
   readonly namedBy: string
 }
 
@@ -67,17 +67,17 @@ export interface LiveRun {
   readonly timeoutMs: number | null
 }
 
-/** How late runs began that ended in one stretch of time. */
+/** The start delays of runs that ended in one period. */
 export interface LatenessStretch {
   readonly p99Ms: number
   readonly count: number
-  /** How many of them began later than the rule allows. */
+  /** How many started later than the rule allows. */
   readonly late: number
 }
 
-/** Over a stretch of time. */
+/** Sums over a period. */
 interface Sums {
-  /** What they are of: the empty text for the fleet, or such as `job mail`. */
+  /** The scope: the empty text for the fleet, or for example `job mail`. */
   readonly of: string
   readonly workspace: string
 }
@@ -89,15 +89,15 @@ export interface EventsByKind {
   readonly run_failed: { readonly failed: readonly FailedSubject[] }
   readonly no_success: { readonly schedules: readonly SilentSchedule[] }
   readonly failed_in_a_row: {
-    /** How their last runs ended, the newest first. */
+    /** The final states of the latest runs, newest first. */
     readonly schedules: readonly (NamedSchedule & { readonly ends: readonly RunState[] })[]
   }
   readonly failure_rate: Sums & { readonly succeeded: number; readonly failed: number }
   readonly run_too_long: {
     readonly runs: readonly LiveRun[]
-    /** How long runs of a job usually take in its workspace, by `ownJob`. */
+    /** Typical durations of a job in its workspace, by `ownJob`. */
     readonly usual: ReadonlyMap<string, { readonly medianMs: number; readonly p95Ms: number; readonly count: number }>
-    /** How long successful runs of a schedule took lately, by its id. */
+    /** Recent durations of successful runs, by schedule id. */
     readonly ofSchedule: ReadonlyMap<string, { readonly medianMs: number; readonly count: number }>
   }
   readonly missed: Sums & { readonly missed: number }
@@ -105,31 +105,31 @@ export interface EventsByKind {
   readonly queue_age: { readonly queues: readonly QueueFact[] }
   readonly queue_depth: { readonly queues: readonly QueueFact[] }
   readonly no_worker: { readonly queues: readonly QueueFact[] }
-  /** Of all stretches together, and of each that has any. */
+  /** For all periods together, and for each period with runs. */
   readonly lateness_p99: Sums & LatenessStretch & { readonly stretches: readonly LatenessStretch[] }
-  /** The node's clock less the database's. */
+  /** Clock of the node minus clock of the database. */
   readonly clock_skew: { readonly node: string; readonly skewMs: number }
   readonly planner_stalled: {
     readonly schedules: number
-    /** Whether somebody holds the planner's lease. */
+    /** Whether a process holds the planner lease. */
     readonly led: boolean
-    /** Live processes that may plan, with a lease or without. */
+    /** Live processes with the scheduler role, with the lease or without. */
     readonly planners: number
-    /** For how long neither of both has been there. */
+    /** How long there has been neither a lease holder nor such a process. */
     readonly idleMs: number
-    /** The one whose cursor is furthest behind, and by how much, if there is any. */
+    /** The schedule with the most overdue cursor, if any. */
     readonly overdue: (NamedSchedule & { readonly lateMs: number }) | null
   }
   readonly schedule_quarantined: {
     readonly schedules: readonly (NamedSchedule & { readonly code: string; readonly message: string })[]
   }
-  /** How often the planner's lease changed hands within the rule's window. */
+  /** How often the planner lease changed hands within the window of the rule. */
   readonly leadership_flapping: { readonly changes: number }
   readonly dead_letter_growth: Sums & { readonly failed: number }
   readonly orphaned_rows: {
-    /** Runs whose lease has ended and that no process has taken back. */
+    /** Runs whose lease has expired and that the reaper has not taken back. */
     readonly expired: { readonly runs: number; readonly forMs: number }
-    /** Jobs that no worker has, and whose runs wait. */
+    /** Jobs with waiting runs that no worker has. */
     readonly unknownJobs: readonly {
       readonly workspace: string
       readonly job: string
@@ -139,9 +139,9 @@ export interface EventsByKind {
     }[]
   }
   readonly cleanup_failing: {
-    /** Live processes that clean up. */
+    /** Live processes that run the cleanup. */
     readonly planners: number
-    /** Since the last step that went well. */
+    /** Time since the last successful step. */
     readonly silentMs: number
     readonly error: string | null
   }

@@ -1,46 +1,46 @@
-/** What an alert is, and how a person may move it: open, acknowledged, muted for a while, resolved; when the facts move it is `alert-decision.ts`. */
+/** Alerts and their manual state transitions: acknowledge, mute, unmute, resolve. `alert-decision.ts` has the automatic ones. */
 import type { RuleKind, Severity } from './alert-rule.ts'
 
 export const ALERT_STATES = ['open', 'acknowledged', 'resolved'] as const
 export type AlertState = (typeof ALERT_STATES)[number]
 
-/** Numbers and names behind an alert, for people; never a payload. */
+/** Numbers and names that explain an alert; never a payload. */
 export type AlertValues = Readonly<Record<string, string | number | null>>
 
 export interface NewAlert {
   readonly ruleId: string
   readonly kind: RuleKind
   readonly severity: Severity
-  /** Whose it is; the empty text for what concerns the fleet. */
+  /** The workspace; the empty text for alerts about the fleet. */
   readonly workspace: string
-  /** What it is about, such as `schedule <id>`; there is one unresolved alert for a rule and a subject. */
+  /** The subject, such as `schedule <id>`; a rule has at most one unresolved alert per subject. */
   readonly subject: string
   readonly title: string
   readonly values: AlertValues
   readonly openedAt: number
-  /** When the event happened that it is about; absent for what lasts. */
+  /** When the event happened; absent for lasting conditions. */
   readonly happenedAt?: number
 }
 
 export interface Alert extends NewAlert {
   readonly id: string
   readonly state: AlertState
-  /** When its reason was last seen and written down. */
+  /** When its condition was last observed and stored. */
   readonly seenAt: number
-  /** Since when its reason is gone; null while it is there. */
+  /** Since when its condition is clear; null while it holds. */
   readonly clearedAt: number | null
   readonly acknowledged: { readonly by: string; readonly at: number } | null
   readonly resolved: { readonly by: string; readonly at: number } | null
-  /** Nobody is told of it until then. */
+  /** No notifications are sent until then. */
   readonly mutedUntil: number | null
-  /** Events that have no notifications yet; kept with the change itself, so that a crash loses none. */
+  /** Events without notifications yet; stored with the change itself, so that a crash loses none. */
   readonly untold: readonly string[]
 }
 
-/** What a notification may be about. */
+/** The events that cause notifications. */
 export type AlertEvent = 'opened' | 'unmuted' | 'resolved'
 
-/** The name of an event within its alert; a mute may end several times. */
+/** The unique name of an event within its alert; a mute may end several times. */
 export const eventOf = (untold: string): AlertEvent => untold.split('@')[0] as AlertEvent
 
 export interface Act {
@@ -62,19 +62,19 @@ export const opened = (alert: NewAlert, id: string): Alert => ({
 
 export const isMuted = ({ mutedUntil }: Alert, now: number): boolean => mutedUntil !== null && mutedUntil > now
 
-/** Null when it is not open: somebody was quicker, or it is over. */
+/** Null if the alert is not open: it was acknowledged already, or is resolved. */
 export const acknowledged = (alert: Alert, act: Act): Alert | null =>
   alert.state === 'open' ? { ...alert, state: 'acknowledged', acknowledged: act } : null
 
-/** Null when it is resolved. */
+/** Null if the alert is resolved. */
 export const muted = (alert: Alert, until: number): Alert | null =>
   alert.state === 'resolved' ? null : { ...alert, mutedUntil: until }
 
-/** Nobody is told: whoever lifts a mute by hand knows. Null when it is resolved, or not muted. */
+/** Sends no notification, because the person who unmutes knows. Null if the alert is resolved or not muted. */
 export const unmuted = (alert: Alert): Alert | null =>
   alert.state === 'resolved' || alert.mutedUntil === null ? null : { ...alert, mutedUntil: null }
 
-/** Null when it is resolved already. What was muted to the end is told to nobody. */
+/** Null if the alert is resolved already. An alert that was muted to the end sends no notification. */
 export function resolved(alert: Alert, act: Act): Alert | null {
   if (alert.state === 'resolved') return null
   const untold = isMuted(alert, act.at) ? alert.untold : [...alert.untold, 'resolved']

@@ -1,20 +1,20 @@
-/** The hashes that tie the entries of the audit log together, and where a chain was touched; entries are kept by the store. */
+/** The hash chain of the audit log: computes the hashes, and finds where a chain was modified. */
 import { createHash } from 'node:crypto'
 
-/** Hexadecimal digits of the newest hash that a metric carries: a number that every monitoring keeps exactly. */
+/** Hex digits of the newest hash in the metric: few enough for a monitoring system to store the number without rounding. */
 const SHORT = 12
 
-/** What stands before the first entry. */
+/** The previous hash of the first entry. */
 export const NO_HASH = '0'.repeat(64)
 
-/** An entry as far as the chain is concerned; whatever else it holds is hashed with it. */
+/** The chain fields of an entry; all its other fields are hashed too. */
 export interface ChainedEntry {
   readonly seq: number
   readonly previousHash: string
   readonly hash: string
 }
 
-/** SHA-256, as hex, over all that an entry holds but its own hash, and over the hash of the entry before. */
+/** SHA-256 in hex over all fields of an entry except its own hash, including the hash of the previous entry. */
 export function auditHash(previousHash: string, entry: object): string {
   const { hash: _, ...rest } = entry as Partial<ChainedEntry>
   return createHash('sha256')
@@ -39,14 +39,14 @@ export function brokenAt(entries: readonly ChainedEntry[], previousHash: string)
   return null
 }
 
-/** Whether this is the hash, or its first digits. */
+/** Whether the text is the hash, or its first digits. */
 export const isHashOf = ({ hash }: Pick<ChainedEntry, 'hash'>, expected: string): boolean =>
   hash.startsWith(expected.toLowerCase())
 
-/** The first digits of a hash as a number. */
+/** The first digits of a hash, as a number. */
 export const shortHash = (hash: string): number => Number.parseInt(hash.slice(0, SHORT), 16)
 
-/** JSON text that does not depend on the order in which an object was put together, nor on the database that kept it. */
+/** Canonical JSON: independent of key order and of the database that stored it. */
 function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`

@@ -1,8 +1,8 @@
-/** Counts values in classes by upper bounds, cheaply enough for every run; how the counts are shown is decided elsewhere. */
+/** Counts values in buckets by upper bound, cheaply enough for every run. */
 
 export interface ClassCounts {
   add(value: number): void
-  /** One more than there are bounds. */
+  /** One count more than there are bounds. */
   readonly counts: readonly number[]
   readonly sum: number
 }

@@ -1,4 +1,4 @@
-/** Tells which schedules the coming clock changes touch, and how; the rules that carry wall times over a change are the time engine's. */
+/** Finds the schedules that the next clock changes affect, and how, with the DST rules of the time engine. */
 import { touchedChanges } from '../schedule/clock-change.ts'
 import { Cron } from '../schedule/cron.ts'
 import { readCron } from '../schedule/cron-expression.ts'
@@ -18,14 +18,14 @@ export interface ClockChange {
   readonly at: number
   readonly zone: string
   readonly effect: ClockEffect
-  /** How many schedules. */
+  /** The number of affected schedules. */
   readonly schedules: number
   readonly samples: readonly TimingClass['sample'][]
 }
 
 const HOUR_MS = 3_600_000
 const MAX_SAMPLES = 5
-/** Of two rules of one schedule, the one with the greater effect speaks for it. */
+/** If several rules of a schedule are affected, the greatest effect counts. */
 const WEIGHT: Readonly<Record<ClockEffect, number>> = { skipped: 4, repeated: 3, shifted: 2, moved_in_utc: 1 }
 
 interface Span {
@@ -33,7 +33,7 @@ interface Span {
   readonly toAt: number
 }
 
-/** In small steps; changes in (fromAt, toAt], in order. */
+/** Yields in small steps; changes in (fromAt, toAt], in order. */
 export function* findingClockChanges(classes: readonly TimingClass[], span: Span): Steps<ClockChange[]> {
   const found = new Map<string, ClockChange>()
   let seen = 0
@@ -79,15 +79,15 @@ const within = ({ startAt, endAt }: TimingSpec, { fromAt, toAt }: Span): Span =>
 type CronRule = Extract<PlainRule, { kind: 'cron' }>
 
 interface Whole {
-  /** The rule as it was given: the one that is looked at has every `H` widened to its range. */
+  /** The original rule; the evaluated one has every `H` widened to its range. */
   readonly own: CronRule
-  /** How many schedules each occurrence stands for, and how many there are. */
+  /** The number of schedules per occurrence, and in total. */
   readonly schedules: number
   readonly count: number
   readonly seed: string
 }
 
-/** One list per change: first what happens to those whose wall times it touches, then to the others. */
+/** One list per change: first schedules whose wall times it affects, then the others. */
 function effectsOf(rule: CronRule, span: Span, whole: Whole): Effect[][] {
   const zone = timeZone(rule.timezone)
   const changes = changesOf(zone, span)
@@ -103,7 +103,7 @@ function effectsOf(rule: CronRule, span: Span, whole: Whole): Effect[][] {
     ]),
   )
   return changes.flatMap(({ at, byMs }) => {
-    // Every hour by the wall is every hour in UTC.
+    // Every hour of wall time is every hour in UTC.
     const hourly = cron.fields.hour.values.length === 24 && byMs % HOUR_MS === 0
     if (hourly && gap === 'skip' && fold === 'both') return []
     const change = touched.get(at)

@@ -1,4 +1,4 @@
-/** What the engine tells the world as it happens; facts are for listeners and never decide anything. */
+/** The events that the engine emits. They are for listeners only; no decision depends on them. */
 
 import type { Json } from '../json.ts'
 import type { Run, RunError } from '../run/run.ts'
@@ -14,7 +14,7 @@ export type EngineEvent =
   | { readonly kind: 'run.succeeded'; readonly run: Run; readonly result: Json; readonly durationMs: number }
   | { readonly kind: 'run.failed'; readonly run: Run; readonly error: RunError; readonly durationMs: number }
   | { readonly kind: 'run.cancelled'; readonly run: Run }
-  /** Its worker left it to somebody outside; it is still running. */
+  /** The worker handed the run over to an external system; it is still running. */
   | { readonly kind: 'run.handed_over'; readonly run: Run }
   /** The run goes back to its queue. */
   | {
@@ -25,9 +25,9 @@ export type EngineEvent =
       readonly error: RunError | null
       readonly durationMs: number
     }
-  /** A result came after the lease was lost, and was not accepted. */
+  /** A result arrived after the lease was lost, and was rejected. */
   | { readonly kind: 'run.refused'; readonly run: Run }
-  /** The lease is gone while the work still runs; its signal was aborted. */
+  /** The lease was lost while the handler still runs; its signal was aborted. */
   | { readonly kind: 'run.lease_lost'; readonly run: Run }
   | {
       readonly kind: 'run.log'
@@ -38,11 +38,11 @@ export type EngineEvent =
     }
   | { readonly kind: 'job.unknown'; readonly run: Run; readonly workerId: string }
   | { readonly kind: 'schedule.planned'; readonly runs: number; readonly stale: number }
-  /** So many occurrences were recorded as missed. */
+  /** `count` occurrences were recorded as missed. */
   | { readonly kind: 'schedule.missed'; readonly count: number }
-  /** A whole pass of the planner, while it was this process's turn to plan. */
+  /** A complete planner pass of this process. */
   | { readonly kind: 'planner.passed'; readonly durationMs: number }
-  /** One write that kept so many leases. */
+  /** One write that renewed `count` leases. */
   | { readonly kind: 'leases.renewed'; readonly count: number }
   | {
       readonly kind: 'schedule.quarantined'
@@ -51,7 +51,7 @@ export type EngineEvent =
       readonly code: string
       readonly message: string
     }
-  /** By the engine itself, because its policy asks for that. */
+  /** By the engine, because of the schedule's policy. */
   | {
       readonly kind: 'schedule.paused'
       readonly scheduleId: string
@@ -60,14 +60,14 @@ export type EngineEvent =
       readonly by: string
       readonly reason: string
     }
-  /** The process stopped without having ended all its work: runs that took longer than the drain, and results that could not be written. */
+  /** The process stopped with unfinished work: runs that took longer than the drain, and results that it could not write. */
   | {
       readonly kind: 'stop.incomplete'
       readonly drainMs: number
       readonly interrupted: readonly Run[]
       readonly unwritten: readonly Run[]
     }
-  /** By this process: `names` are `workspace/key` of some of them. */
+  /** By this process; `names` lists some of them as `workspace/key`. */
   | {
       readonly kind: 'schedules.changed'
       readonly action: ScheduleAction
@@ -75,15 +75,15 @@ export type EngineEvent =
       readonly names: readonly string[]
       readonly by: string
     }
-  /** This process does a background task from now on, or no longer. */
+  /** This process has started or stopped to run a background task. */
   | { readonly kind: 'leadership.changed'; readonly task: string; readonly leads: boolean }
-  /** A quota of a workspace refused a call; nothing was written. */
+  /** A workspace quota refused a call; nothing was written. */
   | { readonly kind: 'quota.refused'; readonly workspace: string; readonly quota: QuotaName }
-  /** So many rows were older than their retention. */
+  /** `count` rows were older than their retention. */
   | { readonly kind: 'retention.removed'; readonly count: number }
-  /** A loop works again after it failed. */
+  /** A loop works again after failures. */
   | { readonly kind: 'engine.recovered'; readonly where: string }
-  /** The database is another server than before, or went back in its log; that is on record. */
+  /** The database is another server than before, or its log went back; the failover is recorded. */
   | { readonly kind: 'store.failed_over'; readonly failover: Failover }
-  /** A pass failed and will be tried again. */
+  /** A pass failed and will be retried. */
   | { readonly kind: 'engine.error'; readonly where: string; readonly error: unknown; readonly retryInMs: number }

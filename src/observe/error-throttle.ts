@@ -1,21 +1,21 @@
-/** Decides, purely, which of many failures of the same loop become log lines: the first whole, then one in ten seconds; and whether its recovery is worth one. */
+/** Throttles the log lines of a failing loop: the first in full, then one per ten seconds; and decides whether to log its recovery. Pure. */
 
 export const EVERY_MS = 10_000
-/** After so long without a failure the next is a new one, and shown whole. */
+/** After this time without a failure, the next one is logged in full again. */
 const FORGET_MS = 60_000
 
 export type FailureLine =
-  /** Logged with all there is, such as the stack. */
+  /** Logged in full, including the stack. */
   | { readonly kind: 'first' }
-  /** Logged short; so many in between were not logged. */
+  /** Logged in short form, with the number of suppressed failures. */
   | { readonly kind: 'repeated'; readonly unlogged: number }
 
 export interface ErrorThrottle {
   /** Null: not logged. `at` never goes back. */
   failed(where: string, at: number): FailureLine | null
-  /** The line is written: the next may follow ten seconds after this, and not after the failure. */
+  /** The line was written; the ten seconds start now, not at the failure. */
   logged(where: string, at: number): void
-  /** Answers whether a failure was logged that no recovery has followed. */
+  /** Returns whether a failure was logged without a recovery since. */
   recovered(where: string): boolean
 }
 

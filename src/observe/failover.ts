@@ -1,4 +1,4 @@
-/** What is on record of a failover of the database; how one is recognised is the store's own matter. */
+/** The record of a database failover; the store detects failovers. */
 
 /** `timeline`: a standby was promoted. `system`: another server has the data. `position`: the same server went back in its log. */
 export type FailoverCause = 'timeline' | 'system' | 'position'
@@ -9,12 +9,12 @@ export interface Failover {
   readonly cause: FailoverCause
   /** Whether writes that were acknowledged between `from` and `to` may be missing. */
   readonly mayHaveLost: boolean
-  /** Everything that was acknowledged before this instant is there. */
+  /** All writes that were acknowledged before this instant are present. */
   readonly from: number
-  /** When the failover was recognised, or the last acknowledgement by the older server where that came later. */
+  /** When the failover was detected, or the last acknowledgement by the old server if that was later. */
   readonly to: number
-  /** Where the write-ahead log of the older server stood at `from`, in bytes. */
+  /** The WAL position of the old server at `from`, in bytes. */
   readonly before: { readonly timeline: number; readonly position: number }
-  /** Where that of the new server stood when the failover was recognised. */
+  /** The WAL position of the new server when the failover was detected. */
   readonly after: { readonly timeline: number; readonly position: number }
 }

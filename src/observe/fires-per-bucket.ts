@@ -1,4 +1,4 @@
-/** Puts the fires of one timing into buckets, by walking or by counting them; whose fires they are, and how many schedules share them, is `forecast.ts`. */
+/** Distributes the fires of one timing over buckets, by enumerating or by counting them; `forecast.ts` multiplies by schedules. */
 import { jitterMs } from '../schedule/jitter.ts'
 import type { Jitter, TimingRule, TimingSpec } from '../schedule/schedule.ts'
 import type { SearchBudget } from '../schedule/search-budget.ts'
@@ -8,21 +8,21 @@ import { rulesOf } from './timing-class.ts'
 
 export interface ForecastSpan {
   readonly fromAt: number
-  /** Not included. */
+  /** Exclusive. */
   readonly toAt: number
   readonly bucketMs: number
 }
 
-/** What schedules that fire together have in common. */
+/** The common properties of schedules that fire together. */
 export interface UniformBatch {
   readonly timing: TimingSpec
   readonly jitter: Jitter | null
   readonly seed: string
-  /** Whether it is one schedule, whose name says by how much it is late. */
+  /** Whether it is a single schedule, whose name determines its jitter. */
   readonly alone: boolean
 }
 
-/** Occurrences of one bucket that are asked whether they are excluded; of more than these, as many are taken evenly. */
+/** The most occurrences per bucket to check for exclusions; beyond that, an even sample is checked. */
 const MAX_SCANS = 60
 
 export type Put = (bucket: number, count: number) => void
@@ -31,14 +31,14 @@ export interface Grid {
   readonly span: ForecastSpan
   readonly size: number
   readonly put: Put
-  /** How many occurrences may still be asked whether they may run. */
+  /** The remaining budget of exclusion checks. */
   readonly looks: SearchBudget
 }
 
-/** Occurrences or buckets between two places where other work may come between. */
+/** Occurrences or buckets between two yields. */
 const STRIDE = 50
 
-/** One schedule's fires, in small steps. */
+/** The fires of one schedule; yields in small steps. */
 export function* addingFires(uniform: UniformBatch, grid: Grid): Steps<void> {
   const { timing, jitter, seed, alone } = uniform
   const { fromAt, toAt } = grid.span
@@ -53,7 +53,7 @@ export function* addingFires(uniform: UniformBatch, grid: Grid): Steps<void> {
     return
   }
   let seen = 0
-  // None is put off as far as to the next, so that one from before the span is all that can reach into it.
+  // Jitter is shorter than the interval, so only one earlier occurrence can move into the period.
   let at = (jitter ? slots.prevAt(fromAt) : null) ?? slots.nextAt(fromAt - 1)
   while (at !== null && at < toAt) {
     if (++seen % STRIDE === 0) yield
@@ -66,14 +66,14 @@ export function* addingFires(uniform: UniformBatch, grid: Grid): Steps<void> {
   }
 }
 
-/** With the budget spent, whatever is an occurrence counts. */
+/** Without remaining budget, every occurrence counts. */
 function mayRun(slots: Slots, at: number, { looks }: Grid): boolean {
   if (looks.left <= 0) return true
   looks.left -= slots.scanSteps
   return slots.whyNot(at) === null
 }
 
-/** Several in every bucket, so that they are counted, not walked; what jitter moves into the next bucket is a share of it. */
+/** For several occurrences per bucket: counts them instead of enumerating; jitter moves a share to the next bucket. */
 function* addingDense(slots: Slots, { timing, jitter }: UniformBatch, grid: Grid): Steps<void> {
   const { span, size, put } = grid
   const { fromAt, bucketMs, toAt } = span
@@ -94,7 +94,7 @@ function* addingDense(slots: Slots, { timing, jitter }: UniformBatch, grid: Grid
 
 const skipsGaps = (rule: TimingRule): boolean => rule.kind === 'cron' && rule.dst?.gap === 'skip'
 
-/** How many of the occurrences in [at, endAt) may run. */
+/** How many occurrences in [at, endAt) are not excluded. */
 function allowed(
   slots: Slots,
   { at, endAt, counted }: { at: number; endAt: number; counted: number },
@@ -112,7 +112,7 @@ function allowed(
   return (counted * free) / looks
 }
 
-/** How far jitter may put off an occurrence, as `jitterMs` has it. */
+/** The maximum jitter of an occurrence, as in `jitterMs`. */
 function rangeMs(jitter: Jitter | null, { at, nextAt }: { at: number; nextAt: number | null }): number {
   if (!jitter) return 0
   const gap = nextAt === null ? Number.POSITIVE_INFINITY : nextAt - at
@@ -125,7 +125,7 @@ interface Spread {
   readonly overMs: number
 }
 
-/** Evenly over the buckets between `at` and `overMs` later. */
+/** Spreads evenly over the buckets from `at` to `overMs` later. */
 function spread({ span: { fromAt, bucketMs }, size, put }: Grid, { at, overMs }: Spread): void {
   const first = Math.floor((at - fromAt) / bucketMs)
   const last = Math.min(size - 1, Math.floor((at + overMs - fromAt) / bucketMs))

@@ -1,4 +1,4 @@
-/** Counts the fires to come, bucket by bucket, for classes of schedules; where the classes come from, and how long an answer is kept, is the caller's matter. */
+/** Forecasts fires per bucket for classes of schedules. */
 import { EverytickError } from '../errors.ts'
 import { seedOf } from '../schedule/schedule.ts'
 import { searchBudget } from '../schedule/search-budget.ts'
@@ -9,24 +9,24 @@ import { partsOf, readable, readableSteps, type TimingClass, usesName, withinMin
 export type { ForecastSpan } from './fires-per-bucket.ts'
 
 export interface ForecastOptions {
-  /** How long a run of a job takes, on average. */
+  /** The mean duration per job. */
   readonly meanMs: ReadonlyMap<string, number>
-  /** The same for a job of which nothing is known. */
+  /** The mean duration of unknown jobs. */
   readonly typicalMs: number
-  /** How many jobs are named per bucket; those with the most fires. */
+  /** How many jobs to list per bucket, by most fires. */
   readonly top: number
 }
 
 export interface ForecastBucket {
   readonly at: number
   readonly fires: number
-  /** How long the work of these fires takes, one after another. */
+  /** The total duration of these fires. */
   readonly workSeconds: number
   readonly top: readonly { readonly job: string; readonly fires: number }[]
 }
 
 const MAX_BUCKETS = 100_000
-/** Buckets of jobs that are counted one by one; where there are more, the jobs of the largest classes are. */
+/** The most job buckets to count individually; beyond that, only jobs of the largest classes. */
 const MAX_JOB_BUCKETS = 2_000_000
 
 export function forecast(
@@ -37,7 +37,7 @@ export function forecast(
   return allSteps(forecasting(classes, span, options))
 }
 
-/** The same in small steps, so that the caller may let others work in between. */
+/** The same, yielding in small steps, so that the caller can do other work in between. */
 export function* forecasting(
   classes: readonly TimingClass[],
   span: ForecastSpan,
@@ -80,16 +80,16 @@ export function* forecasting(
   return buckets
 }
 
-/** Buckets between two places where other work may come between. */
+/** Buckets between two yields. */
 const STRIDE = 1000
 
-/** For all schedules together; of what comes then, exclusions are not asked any more. */
+/** The budget of exclusion checks for all schedules together. */
 const SCAN_STEPS = 1_000_000
 
-/** Parts of classes whose fires fall together, whatever their jobs. */
+/** Parts of classes whose fires coincide, regardless of job. */
 interface Group extends UniformBatch {
   schedules: number
-  /** How long one fire of all of them takes. */
+  /** The total duration of one fire of all schedules. */
   seconds: number
   readonly jobs: Map<string, number>
 }
@@ -117,7 +117,7 @@ function* grouped(classes: readonly TimingClass[], options: ForecastOptions): St
   return groups.values()
 }
 
-/** More than these are taken as they come: sorting them would keep others waiting. */
+/** The most classes to sort; sorting more would block the event loop. */
 const MAX_SORTED = 100_000
 
 const largestFirst = (classes: readonly TimingClass[]): readonly TimingClass[] =>
@@ -131,7 +131,7 @@ function jobFires(byJob: Map<string, Float64Array>, job: string, size: number): 
   return fresh
 }
 
-/** Whole numbers whose running sum is never off by more than a half. */
+/** Rounds to whole numbers so that the running sum is off by at most a half. */
 function rounded(counts: Float64Array): Float64Array {
   let sum = 0
   let told = 0

@@ -1,22 +1,22 @@
-/** Reads shares and sums out of numbers counted in classes, purely; which classes there are, and what is counted, is handed in. */
+/** Quantiles and sums of bucket counts. Pure. */
 
-/** What ended in one stretch, as far as it adds up; the shape of a store's sums. */
+/** The sums over what ended in one period, as the store keeps them. */
 export interface Counted {
   readonly succeeded: number
   readonly failed: number
   readonly cancelled: number
-  /** Runs that ended as skipped, and occurrences on record as skipped. */
+  /** Runs that ended as skipped, and occurrences recorded as skipped. */
   readonly skipped: number
   readonly missed: number
-  /** Attempts in all, of the runs that ended. */
+  /** Total attempts of the ended runs. */
   readonly attempts: number
-  /** Occurrences that had a run within a day before; a number other than 0 is a fault of ours. Known once it is summed up. */
+  /** Occurrences that already had a run within the day before; more than 0 is a bug. Known once the period is summed up. */
   readonly doubled: number
-  /** startedAt - dueAt of the first attempt's due instant, where known: one number per class, one more than there are bounds. */
+  /** Start delays of first attempts, where known: one count per bucket, one more than there are bounds. */
   readonly lateness: readonly number[]
   readonly durations: readonly number[]
   readonly durationSumMs: number
-  /** The longest of them; 0 when there are none. */
+  /** The longest one; 0 if there are none. */
   readonly latenessMaxMs: number
   readonly durationMaxMs: number
 }
@@ -26,7 +26,7 @@ const NOTHING: Counted = {
   ...{ lateness: [], durations: [], latenessMaxMs: 0, durationMaxMs: 0 },
 }
 
-/** All of them as one. */
+/** The total over several periods. */
 export function merged(all: readonly Counted[]): Counted {
   return all.reduce(
     (sum, each): Counted => ({
@@ -50,7 +50,7 @@ export function merged(all: readonly Counted[]): Counted {
 const added = (one: readonly number[], other: readonly number[]): number[] =>
   Array.from({ length: Math.max(one.length, other.length) }, (_, i) => (one[i] ?? 0) + (other[i] ?? 0))
 
-/** The bounds when nothing counted is above a value: the last class then ends there, and no quantile lies above it. */
+/** The bounds with a known maximum: the last bucket ends there, so that no quantile is above it. */
 export const upTo = (bounds: readonly number[], most: number): number[] =>
   [...bounds, Number.POSITIVE_INFINITY].map((bound) => Math.min(bound, most))
 
@@ -72,7 +72,7 @@ export function quantile(bounds: readonly number[], counts: readonly number[], s
   return bounds.at(-1) ?? null
 }
 
-/** How many of what was counted are above a value for certain: those of the classes that begin at it or above. */
+/** How many values are certainly above a value: those in buckets that start at or above it. */
 export function countAbove(bounds: readonly number[], counts: readonly number[], value: number): number {
   return counts.reduce((sum, count, place) => ((bounds[place - 1] ?? 0) >= value ? sum + count : sum), 0)
 }
@@ -89,7 +89,7 @@ export const quantiles = (bounds: readonly number[], counts: readonly number[]):
   p99: quantile(bounds, counts, 0.99),
 })
 
-/** How long one took on average; null when none did. */
+/** The mean duration; null without values. */
 export function meanMs({ durations, durationSumMs }: Pick<Counted, 'durations' | 'durationSumMs'>): number | null {
   const all = durations.reduce((sum, count) => sum + count, 0)
   return all === 0 ? null : durationSumMs / all

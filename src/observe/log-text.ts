@@ -1,4 +1,4 @@
-/** Writes one log entry as one line, for people or as JSON; pure. Data is never a format string, and cannot break the line. */
+/** Formats a log entry as one line, as text or JSON. Pure. Data is never a format string, and cannot break the line. */
 
 import { jsonText, printable } from '../printable.ts'
 import type { LogLevel } from './logger.ts'
@@ -13,12 +13,12 @@ export interface LogEntry {
 export type LogFormat = 'text' | 'json'
 
 const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 }
-/** A value that needs no quotes. */
+/** Values that need no quotes. */
 const PLAIN = /^[\w./:@+-]+$/
-/** Of `error.cause`. */
+/** The maximum depth of `error.cause`. */
 const MAX_CAUSES = 5
 
-/** Whether an entry of this level is written when the least level is `least`. */
+/** Whether an entry of this level is written at minimum level `least`. */
 export const isLogged = (level: LogLevel, least: LogLevel): boolean => RANK[level] >= RANK[least]
 
 export const logLine = (entry: LogEntry, format: LogFormat): string =>
@@ -30,7 +30,7 @@ function textLine({ at, level, message, data }: LogEntry): string {
   return `${new Date(at).toISOString()} ${level.toUpperCase().padEnd(5)} ${printable(message)}${pairs.join('')}`
 }
 
-/** The names `time`, `level` and `message` are ours: fields of the same name stand under `data`. */
+/** `time`, `level` and `message` are reserved: fields with these names go under `data`. */
 function jsonLine({ at, level, message, data }: LogEntry): string {
   const fields = fieldsOf(data)
   const own = { time: new Date(at).toISOString(), level, message }
@@ -58,7 +58,7 @@ function safeJson(value: unknown): string {
   }
 }
 
-/** What JSON leaves out or refuses: errors, big integers, cycles. */
+/** Handles values that JSON drops or rejects: errors, big integers, cycles. */
 function plain(value: unknown, above: ReadonlySet<unknown>): unknown {
   if (typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'function') return String(value)
   if (typeof value !== 'object' || value === null) return value

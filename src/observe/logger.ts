@@ -1,4 +1,4 @@
-/** The shape of a logger; console, pino and winston fit as they are. */
+/** The logger interface; console, pino and winston implement it. */
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 

@@ -1,4 +1,4 @@
-/** Lives through a stretch of time for one schedule on paper: the decisions are the engine's own, only the clock, the work and the outages are made up. */
+/** Simulates one schedule over a period, with the engine's own decisions and a simulated clock, run durations and outages. */
 import { groupOfSchedule } from '../plan/group.ts'
 import type { NonRun } from '../plan/non-run.ts'
 import { type DueSchedule, GRACE_MS, type Plan, plan } from '../plan/plan.ts'
@@ -18,19 +18,19 @@ export interface SimulatedSchedule {
 }
 
 export interface SimulatedWorld {
-  /** Occurrences after `fromAt`, up to and with `toAt`. */
+  /** Occurrences after `fromAt`, up to and including `toAt`. */
   readonly fromAt: number
   readonly toAt: number
-  /** While the whole fleet is down; what it was working on is lost. */
+  /** Periods when the whole fleet is down; active runs are lost. */
   readonly outages: readonly { readonly fromAt: number; readonly toAt: number }[]
-  /** How long one attempt after another takes; from the start again after the last. */
+  /** The durations of successive attempts; repeats after the last. */
   readonly durationsMs: readonly number[]
   readonly retry?: RetryPolicy
   readonly leaseMs?: number
   readonly lookaheadMs?: number
 }
 
-/** `waiting` and `running`: so it stands when the stretch is over. */
+/** `waiting` and `running`: the state at the end of the period. */
 export type SimulatedOutcome =
   | 'ran'
   | 'caught_up'
@@ -47,15 +47,15 @@ export interface SimulatedEntry {
   readonly startedAt: number | null
   readonly finishedAt: number | null
   readonly outcome: SimulatedOutcome
-  /** Why it did not run, or not as planned; null when there is nothing to say. */
+  /** Why it did not run, or not as planned; null if it ran as planned. */
   readonly reason: NonRun['reason'] | 'lost' | 'outage' | null
   readonly attempts: number
 }
 
 export interface Simulation {
-  /** One per occurrence, in order. */
+  /** One entry per occurrence, in order. */
   readonly entries: readonly SimulatedEntry[]
-  /** Up to when; before `toAt` where there were too many occurrences. */
+  /** The end of the simulation; before `toAt` if there were too many occurrences. */
   readonly untilAt: number
   readonly truncated: boolean
 }
@@ -63,13 +63,13 @@ export interface Simulation {
 export const MAX_OCCURRENCES = 10_000
 const ID = '00000000-0000-8000-8000-000000000000'
 const MAX_RUNS = 500
-/** When the planner looks again at a schedule that it could do nothing about. */
+/** When the planner retries a schedule that it could not advance. */
 const POLL_MS = 1000
 
 export const simulate = (schedule: SimulatedSchedule, world: SimulatedWorld): Simulation =>
   allSteps(simulating(schedule, world, searchBudget(Number.POSITIVE_INFINITY)))
 
-/** Where the budget ends, so does the stretch. */
+/** The simulation ends when the budget is used up. */
 export function* simulating(
   schedule: SimulatedSchedule,
   world: SimulatedWorld,
@@ -102,12 +102,12 @@ export function* simulating(
   return { entries: yield* entriesOf(slots, { runs, planning, untilAt }), untilAt, truncated }
 }
 
-/** Occurrences between two places where other work may come between. */
+/** Occurrences between two yields. */
 const STRIDE = 100
-/** To plan an occurrence is this much more than to look at it. */
+/** The cost of planning an occurrence, relative to enumerating it. */
 const PLANNED_STEPS = 10
 
-/** Up to the last occurrence that is looked at; walked, since counting several dense rules as one may take for ever. */
+/** The last occurrence within the budget; enumerates, because counting several dense rules together may take for ever. */
 function* bounded(
   slots: Slots,
   { fromAt, toAt }: SimulatedWorld,
@@ -127,7 +127,7 @@ function* bounded(
 
 type Outage = SimulatedWorld['outages'][number]
 
-/** In order, and those that touch as one. */
+/** Sorted, with adjacent periods merged. */
 function merged(outages: readonly Outage[]): Outage[] {
   const found: Outage[] = []
   for (const outage of [...outages].sort((a, b) => a.fromAt - b.fromAt)) {
@@ -140,13 +140,13 @@ function merged(outages: readonly Outage[]): Outage[] {
 
 interface Planning {
   readonly nonRuns: readonly NonRun[]
-  /** Up to where every occurrence was planned or is on record. */
+  /** The instant up to which every occurrence was planned or recorded. */
   readonly watermarkAt: number
-  /** Whether it has made all the runs that it may. */
+  /** Whether the schedule has reached its maximum number of runs. */
   readonly done: boolean
-  /** Plans all that is near. */
+  /** Plans all occurrences within the planning horizon. */
   pass(now: number): Steps<Plan['runs']>
-  /** When the planner has something to do next. */
+  /** The next instant at which the planner has work. */
   pollAt(now: number): number | null
 }
 
@@ -198,7 +198,7 @@ interface Lived {
   readonly untilAt: number
 }
 
-/** What became runs, what is on record as none, and what nobody has come to yet. */
+/** The entries of runs, non-runs, and occurrences that are not planned yet. */
 function* entriesOf(slots: Slots, { runs, planning, untilAt }: Lived): Steps<SimulatedEntry[]> {
   const entries: SimulatedEntry[] = []
   for (const run of runs.all) if (entries.push(entryOf(run)) % STRIDE === 0) yield

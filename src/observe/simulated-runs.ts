@@ -1,4 +1,4 @@
-/** The runs of a simulated schedule: lets them in, begins and ends them, and loses them in an outage, by the same decisions as the engine; which runs there are is `simulate.ts`. */
+/** The runs of a simulated schedule: admits, starts and ends them, and loses them in outages, with the engine's own decisions. */
 import { decideGroup, type GroupRun, OPEN_AHEAD_MS } from '../plan/overlap.ts'
 import type { PlannedRun } from '../plan/plan.ts'
 import type { RetryPolicy } from '../run/retry.ts'
@@ -15,7 +15,7 @@ export interface SimulatedRun {
   cancelRequested: boolean
   startedAt: number | null
   finishedAt: number | null
-  /** Set when its worker died: nobody says how it ended, and at this instant it is taken to be lost. */
+  /** Set when its worker died: the instant at which the lease expires and the run counts as lost. */
   lostAt: number | null
 }
 
@@ -23,29 +23,29 @@ export interface RunsOptions {
   readonly laned: boolean
   readonly retry: RetryPolicy
   readonly leaseMs: number
-  /** How long one attempt after another takes; from the start again after the last. */
+  /** The durations of successive attempts; repeats after the last. */
   readonly durationsMs: readonly number[]
 }
 
 export interface SimulatedRuns {
   readonly all: readonly SimulatedRun[]
-  /** As the stores do, the first of a plan is open when it is due soon and nothing else is in its group. */
+  /** Like the stores: the first run of a plan is ready if it is due soon and its concurrency group is empty. */
   add(planned: readonly PlannedRun[], now: number): void
-  /** All that follows at this instant, until nothing does. */
+  /** Processes everything that happens at this instant. */
   settle(now: number): void
   crash(now: number): void
-  /** When something happens next. */
+  /** The next instant at which something happens. */
   nextAt(now: number): number | null
 }
 
-/** Runs that are not ready that one decision sees, as in the stores. */
+/** The most undecided runs that one decision considers, as in the stores. */
 const IN_LINE = 100
-/** The middle of every span in which a retry may come. */
+/** The middle of the retry delay's jitter range. */
 const ROLL = 0.5
 
 export function createRuns({ laned, retry, leaseMs, durationsMs }: RunsOptions): SimulatedRuns {
   const all: SimulatedRun[] = []
-  /** Behind the gate, in their order. */
+  /** Undecided runs, in order. */
   const line = new Map<string, SimulatedRun>()
   const open = new Set<SimulatedRun>()
   const running = new Set<SimulatedRun>()
@@ -81,7 +81,7 @@ export function createRuns({ laned, retry, leaseMs, durationsMs }: RunsOptions):
     ends.add(now + durationsMs[begun++ % durationsMs.length]!, run)
   }
 
-  /** Answers whether anything moved. */
+  /** Returns whether anything changed. */
   const moveGroup = (now: number): boolean => {
     if (line.size === 0) return false
     const seen: SimulatedRun[] = [...open, ...running]
@@ -127,7 +127,7 @@ export function createRuns({ laned, retry, leaseMs, durationsMs }: RunsOptions):
     settle(now) {
       dues.take(now)
       for (let moved = true; moved; ) {
-        // What a crash cut short, or somebody cancelled, ends otherwise.
+        // Runs that a crash or a cancel interrupts end differently.
         for (const run of ends.take(now))
           if (run.state === 'running') {
             if (run.lostAt === null) end(run, 'succeeded', now)

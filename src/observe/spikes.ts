@@ -1,4 +1,4 @@
-/** Finds the seconds in which far more fires than usual come together, and proposes by how much to spread them; nothing is changed here. */
+/** Finds seconds with far more fires than usual, and proposes a jitter to spread them. */
 
 import { seedOf } from '../schedule/schedule.ts'
 import { type Slots, slotsOf } from '../schedule/slots.ts'
@@ -13,32 +13,32 @@ export interface SpikeOptions {
   readonly toAt: number
   readonly meanMs: ReadonlyMap<string, number>
   readonly typicalMs: number
-  /** How many runs the fleet works on at once; 0 when nobody works. */
+  /** How many runs the fleet can execute at once; 0 without workers. */
   readonly capacity: number
-  /** Fewer fires in one second are no spike. */
+  /** Fewer fires in one second are not a spike. */
   readonly minFires: number
 }
 
 export interface Spike {
-  /** The second in which they come. */
+  /** The second of the spike. */
   readonly at: number
   readonly fires: number
-  /** How long the fleet works on them; null when nobody works. */
+  /** How long the fleet needs to execute them; null without workers. */
   readonly drainSeconds: number | null
-  /** The jitter that would spread those that have none; null when no jitter helps. */
+  /** The jitter that would spread the schedules without jitter; null if no jitter helps. */
   readonly proposal: { readonly jitter: string; readonly maxFiresAfter: number } | null
-  /** Those that have no jitter, the largest first. */
+  /** The classes without jitter, largest first. */
   readonly top: readonly { readonly job: string; readonly fires: number; readonly sample: TimingClass['sample'] }[]
 }
 
 const SECOND_MS = 1000
 const MAX_SPIKES = 20
 const MAX_TOP = 5
-/** A peak stands out from the average by this much. */
+/** The minimum ratio of a peak to the average. */
 const STANDS_OUT = 10
 const JITTERS = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600].map((seconds) => seconds * SECOND_MS)
 
-/** In small steps, as `forecasting`. */
+/** Yields in small steps, like `forecasting`. */
 export function* findingSpikes(classes: readonly TimingClass[], options: SpikeOptions): Steps<Spike[]> {
   const seconds = yield* forecasting(classes, { ...options, bucketMs: SECOND_MS }, { ...options, top: 0 })
   const mean = seconds.reduce((sum, { fires }) => sum + fires, 0) / seconds.length
@@ -62,7 +62,7 @@ export function* findingSpikes(classes: readonly TimingClass[], options: SpikeOp
   })
 }
 
-/** The highest, in order of height; of equals the earlier. */
+/** The highest peaks, highest first; the earlier of equals. */
 function peaksOf(seconds: readonly ForecastBucket[], least: number): ForecastBucket[] {
   return seconds
     .filter(({ fires }) => fires >= least)
@@ -75,7 +75,7 @@ interface Member {
   readonly job: string
   readonly sample: TimingClass['sample']
   readonly fires: number
-  /** Until their next occurrence: jitter cannot put them off further. */
+  /** The time to their next occurrence: the maximum jitter. */
   readonly gapMs: number
 }
 
@@ -93,12 +93,12 @@ function addMembers(members: readonly Member[][], each: TimingClass, peaks: read
 
 const gapAfter = (slots: Slots, at: number): number => (slots.nextAt(at) ?? Number.POSITIVE_INFINITY) - at
 
-/** Fires per second that would be no spike: what the fleet gets done in a second, where that is known. */
+/** Fires per second that are not a spike: the throughput of the fleet, if known. */
 function goalOf({ fires, workSeconds }: ForecastBucket, { capacity, minFires }: SpikeOptions): number {
   return capacity > 0 && workSeconds > 0 ? Math.max(1, (capacity * fires) / workSeconds) : minFires
 }
 
-/** Fires per second, on average, in the time over which a peak would be spread. */
+/** Average fires per second in the period over which a peak would be spread. */
 type Others = (overMs: number) => number
 
 function othersAfter(seconds: readonly ForecastBucket[], { at }: ForecastBucket): Others {
@@ -115,7 +115,7 @@ interface Spreadable {
   readonly others: Others
 }
 
-/** The shortest jitter that reaches the goal; where none does, the shortest of those that come closest. */
+/** The shortest jitter that reaches the goal; otherwise the shortest of those that come closest. */
 function propose({ peak, members, others }: Spreadable, goal: number): Spike['proposal'] {
   const movable = members.reduce((sum, { fires }) => sum + fires, 0)
   const after = (jitterMs: number): number => {

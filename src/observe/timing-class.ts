@@ -1,4 +1,4 @@
-/** Schedules that fire alike, taken as one, and how `H` is spread over many of them; what is made of their occurrences is decided by whoever counts them. */
+/** Groups schedules with the same timing into classes, and distributes `H` over their members. */
 import { EverytickError } from '../errors.ts'
 import { parseCron } from '../schedule/cron.ts'
 import { readCron } from '../schedule/cron-expression.ts'
@@ -11,11 +11,11 @@ export interface TimingClass {
   readonly jitter: Jitter | null
   readonly job: string
   readonly count: number
-  /** One of them, to show. */
+  /** A sample schedule, for display. */
   readonly sample: { readonly workspace: string; readonly key: string }
 }
 
-/** A timing of a class, and how many of its schedules each occurrence stands for. */
+/** A timing of a class, and the number of schedules per occurrence. */
 export interface Part<Timing extends TimingRule = TimingSpec> {
   readonly timing: Timing
   readonly schedules: number
@@ -60,7 +60,7 @@ export function withinMinute(each: TimingClass): TimingClass {
 const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS) * MINUTE_MS
 const ANYWHERE: Jitter = Object.freeze({ max: Object.freeze({ ms: MINUTE_MS }), per: 'schedule' })
 
-/** Whether its occurrences may depend on the name of the schedule. */
+/** Whether the occurrences depend on the name of the schedule. */
 export const usesName = (rule: TimingRule): boolean => rulesOf(rule).some(mayHash)
 
 export type PlainRule = Exclude<TimingRule, { kind: 'any' }>
@@ -70,7 +70,7 @@ export const rulesOf = (rule: TimingRule): readonly PlainRule[] =>
 
 const mayHash = (rule: TimingRule): boolean => rule.kind === 'cron' && /h/i.test(rule.cron)
 
-/** One schedule's share: the rule with every `H` widened to its range. */
+/** The rule with every `H` widened to its range, and the share of one schedule. */
 function spreadRule(rule: PlainRule, seed: string): Part<PlainRule> {
   if (rule.kind !== 'cron' || !mayHash(rule)) return { timing: rule, schedules: 1 }
   const tree = readCron(rule.cron, seed)
@@ -84,7 +84,7 @@ function spreadRule(rule: PlainRule, seed: string): Part<PlainRule> {
   return { timing: { ...rule, cron }, schedules }
 }
 
-/** Beside others in a list, `H` stays as the sample has it: its range would hide the others. */
+/** In a list with other values, `H` keeps the value of the sample, because its range would hide the others. */
 const isAlone = ({ items }: Field): boolean => items.length === 1 && items[0]!.kind === 'hash'
 
 /** `H`, `H(a-b)`, `H/n` and `H(a-b)/n`; a value of the range is chosen by one seed of so many as the step is long. */
@@ -98,7 +98,7 @@ function widened(field: Field): string {
 
 const stepOf = ({ text }: Field): number => Number(HASH.exec(text)?.[2] ?? Number.POSITIVE_INFINITY)
 
-/** Null for what cannot be read: the planner sets it aside when its turn comes, and the others are looked at all the same. */
+/** Null for an unreadable timing: the planner will quarantine it, and the other classes are still evaluated. */
 export function readable<Value>(work: () => Value): Value | null {
   try {
     return work()
@@ -108,7 +108,7 @@ export function readable<Value>(work: () => Value): Value | null {
   }
 }
 
-/** The same for work in small steps. */
+/** The same for generators that yield in small steps. */
 export function* readableSteps<Value>(work: Steps<Value>): Steps<Value | null> {
   try {
     return yield* work

@@ -1,27 +1,27 @@
-/** Decides, purely, how long something has really lasted: time in which nobody watched (a restart, a machine asleep, a database away) and pauses of queues do not count. */
+/** Computes how long something has lasted, without periods when no server checked (restart, sleep, database down) and without queue pauses. Pure. */
 
-/** What is remembered from one look to the next, by all processes together. */
+/** The shared record of when servers checked. */
 export interface Watch {
-  /** When somebody looked first. */
+  /** The first check. */
   readonly firstAt: number
-  /** When somebody looked last. */
+  /** The latest check. */
   readonly seenAt: number
-  /** Stretches in which nobody looked, oldest first. */
+  /** Gaps without checks, oldest first. */
   readonly gaps: readonly (readonly [fromAt: number, toAt: number])[]
   /** When each queue was last seen paused. */
   readonly paused: Readonly<Record<string, number>>
 }
 
-/** Between two looks. */
+/** The interval between two checks. */
 export const POLL_MS = 15_000
-/** Looks that are further apart have a gap between them; of it, as much counts as one look would have seen. */
+/** Checks further apart than this have a gap between them; one check interval of the gap still counts. */
 const MAX_APART_MS = 2 * POLL_MS
 const MAX_GAPS = 50
-/** Queues that are paused at once, and how long it is remembered that one was. */
+/** The most paused queues to remember, and for how long. */
 const MAX_PAUSED = 1000
 const REMEMBERED_MS = 86_400_000
 
-/** The watch as it is after a look at `now`. */
+/** The record after a check at `now`. */
 export function watched(
   before: Watch | null,
   { now, paused }: { readonly now: number; readonly paused: readonly string[] },
@@ -31,7 +31,7 @@ export function watched(
   const remembered = Object.entries(before?.paused ?? {}).filter(([, at]) => now - at < REMEMBERED_MS)
   const seen = paused.slice(0, MAX_PAUSED).map((name) => [name, now] as const)
   return {
-    // A clock that was set back begins again.
+    // The clock was set back: start over.
     firstAt: Math.min(firstAt, now),
     seenAt: now,
     gaps: (isApart ? [...gaps, [seenAt + POLL_MS, now] as const] : gaps).slice(-MAX_GAPS),
@@ -39,12 +39,12 @@ export function watched(
   }
 }
 
-/** For how long something has lasted since an instant, as far as somebody watched. */
+/** How long something has lasted since an instant, without gaps. */
 export function watchedMs({ firstAt, seenAt, gaps }: Watch, sinceAt: number): number {
   const from = Math.max(sinceAt, firstAt)
   const missed = gaps.reduce((sum, [gapFrom, gapTo]) => sum + Math.max(0, gapTo - Math.max(gapFrom, from)), 0)
   return Math.max(0, seenAt - from - missed)
 }
 
-/** When the last gap ended; long ago where there was none. */
+/** When the last gap ended; long ago if there was none. */
 export const lastGapAt = ({ firstAt, gaps }: Watch): number => gaps.at(-1)?.[1] ?? firstAt
