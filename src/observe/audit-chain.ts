@@ -23,9 +23,9 @@ export function auditHash(previousHash: string, entry: object): string {
 }
 
 /**
- * The seq of the first entry that does not fit the one before it, or null. The entries go from the oldest to the newest;
- * `previousHash` is of the one before them. That the newest entries were cut off no chain can tell by itself: for that,
- * keep its newest hash elsewhere, and look for it with `isHashOf`.
+ * The seq of the first entry whose hashes do not match the previous entry, or null. Entries are sorted from oldest to newest;
+ * `previousHash` is the hash of the entry before them. A chain alone cannot show that its newest entries were cut off: store its
+ * newest hash elsewhere, and search for it with `isHashOf`.
  */
 export function brokenAt(entries: readonly ChainedEntry[], previousHash: string): number | null {
   let previous = previousHash

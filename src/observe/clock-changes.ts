@@ -9,8 +9,8 @@ import type { Steps } from '../time/steps.ts'
 import { type PlainRule, partsOf, readable, rulesOf, type TimingClass } from './timing-class.ts'
 
 /**
- * `skipped`: its wall time does not come, and it does not run. `shifted`: it does not come, and it runs when the clock has
- * jumped. `repeated`: its wall time comes twice, and it runs twice. `moved_in_utc`: only its distance from UTC changes.
+ * `skipped`: its wall time does not exist, and it does not run. `shifted`: its wall time does not exist, and it runs after the
+ * clock jumps. `repeated`: its wall time exists twice, and it runs twice. `moved_in_utc`: only its UTC offset changes.
  */
 export type ClockEffect = 'skipped' | 'shifted' | 'repeated' | 'moved_in_utc'
 

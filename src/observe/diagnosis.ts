@@ -164,7 +164,11 @@ function poolFinding({ used, size, waiting }: { used: number; size: number; wait
 
 const poolerFinding = (pooler: boolean): Finding =>
   pooler
-    ? warning('pooler', 'a pooler in transaction mode shares the sessions: notifications from other processes do not arrive', POOLER_FIX)
+    ? warning(
+        'pooler',
+        'a pooler in transaction mode shares the sessions: notifications from other processes do not arrive',
+        POOLER_FIX,
+      )
     : ok('pooler', 'no pooler in transaction mode')
 
 const POOLER_FIX =
@@ -240,7 +244,11 @@ function zoneFinding({ here, nodes }: NonNullable<DiagnosisFacts['zoneData']>): 
   if (others.length === 0) return ok('zone data', `tzdata ${here} everywhere`)
   const named = others.slice(0, MAX_NAMED).map(({ id, tzdata }) => `${id} ${tzdata}`)
   const text = `tzdata: here ${here}, ${[...named, ...more(others.length)].join(', ')}`
-  return warning('zone data', text, 'run the same version of everytick on every machine: until then clock changes may differ')
+  return warning(
+    'zone data',
+    text,
+    'run the same version of everytick on every machine: until then clock changes may differ',
+  )
 }
 
 function spikeFindings(spikes: readonly SpikeFacts[]): Finding[] {

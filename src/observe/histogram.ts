@@ -55,8 +55,8 @@ export const upTo = (bounds: readonly number[], most: number): number[] =>
   [...bounds, Number.POSITIVE_INFINITY].map((bound) => Math.min(bound, most))
 
 /**
- * The value that a share (0.95) of what was counted does not exceed. Within a class what was counted is taken to lie evenly; what is
- * above the last bound is told as that bound. Null when nothing was counted.
+ * The quantile of a share (0.95) of the values. Assumes an even distribution within a bucket; values above the last bound count
+ * as that bound. Null without values.
  */
 export function quantile(bounds: readonly number[], counts: readonly number[], share: number): number | null {
   const all = counts.reduce((sum, count) => sum + count, 0)

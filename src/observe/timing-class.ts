@@ -22,8 +22,8 @@ export interface Part<Timing extends TimingRule = TimingSpec> {
 }
 
 /**
- * Many schedules whose cron has an `H` choose from its range by their own names. So the range itself stands for them, and
- * each value in it for as many as chose it. One alone is asked for by its name.
+ * Schedules with an `H` in their cron choose a value of its range by their names. A class uses the whole range instead, where each
+ * value counts for a share of the schedules. A single schedule is evaluated by its name.
  */
 export function partsOf({ timing, count, sample }: TimingClass): Part[] {
   if (count === 1 || !usesName(timing)) return [{ timing, schedules: count }]
@@ -42,8 +42,8 @@ export function partsOf({ timing, count, sample }: TimingClass): Part[] {
 const MINUTE_MS = 60_000
 
 /**
- * Stores take plain intervals and single instants of one minute as alike and name one of them. Where that one is not at the
- * minute itself, all of them are taken to be anywhere in it.
+ * Stores group plain intervals and single instants by minute, and return one sample. If the sample is not at the full minute, the
+ * members of the class are assumed to be spread over that minute.
  */
 export function withinMinute(each: TimingClass): TimingClass {
   const { timing, jitter, count } = each

@@ -19,9 +19,13 @@ export async function readBody(request: Request, { maxBytes }: BodyLimits): Prom
   if (bytes.length === 0) return undefined
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/(?:json|merge-patch\+json)\s*(?:;|$)/i.test(type))
-    throw new Refusal('MEDIA_TYPE', type === '' ? 'the content-type header is missing' : `content-type "${type.slice(0, 60)}" is not supported`, {
-      hint: 'send content-type: application/json',
-    })
+    throw new Refusal(
+      'MEDIA_TYPE',
+      type === '' ? 'the content-type header is missing' : `content-type "${type.slice(0, 60)}" is not supported`,
+      {
+        hint: 'send content-type: application/json',
+      },
+    )
   refuseMuch(bytes)
   let value: unknown
   try {
@@ -57,8 +61,8 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
 const SPACE = 0x20
 
 /**
- * Counts fields, values and levels before the body is parsed: to parse and to walk hundreds of thousands of values holds the process for
- * longer than any request may. A text that is no JSON is counted somehow, and refused by the parser.
+ * Counts fields, values and levels before parsing, because parsing and walking hundreds of thousands of values blocks the event loop for
+ * too long. For text that is not JSON the counts are meaningless; the parser rejects it.
  */
 function refuseMuch(bytes: Uint8Array): void {
   let [fields, values, depth, deepest] = [0, 1, 0, 0]

@@ -184,7 +184,8 @@ async function admitted(
     request.method === 'GET' || request.method === 'HEAD'
       ? undefined
       : await readBody(request, { maxBytes: Math.min(parts.settings.maxBodyBytes, principal ? Infinity : MAX_UNKNOWN) })
-  if (body !== undefined && !operation.body) throw new Refusal('REQUEST_INVALID', 'this operation takes no request body')
+  if (body !== undefined && !operation.body)
+    throw new Refusal('REQUEST_INVALID', 'this operation takes no request body')
   if (body === undefined && operation.body) refuseNoBody(operation.body)
   const read = operation.body && readInOurs(operation.body, body ?? {}, inOurs)
   // Reading a large body may already block the event loop for long enough, so yield before going on.
@@ -230,7 +231,9 @@ function queryOf(request: Request): Record<string, string> {
   const query: Record<string, string> = Object.create(null)
   for (const [name, value] of new URL(request.url).searchParams) {
     if (Object.hasOwn(query, name))
-      throw new Refusal('REQUEST_INVALID', `?${name.slice(0, 60)} is given twice`, { hint: 'separate values with commas' })
+      throw new Refusal('REQUEST_INVALID', `?${name.slice(0, 60)} is given twice`, {
+        hint: 'separate values with commas',
+      })
     query[name] = value
   }
   return query

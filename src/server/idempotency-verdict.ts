@@ -9,8 +9,8 @@ export interface StoredAnswer {
 }
 
 /**
- * `begun`: a server works on it, and renews the document while it does. `interrupted`: it ended with an error that leaves open
- * what was written. `done`: the answer is there.
+ * `begun`: a server executes the request and renews the lease. `interrupted`: it ended with an error that leaves the outcome
+ * unknown. `done`: the response is stored.
  */
 export type RequestState = 'begun' | 'interrupted' | 'done'
 

@@ -104,9 +104,13 @@ function bodyOf(incoming: NodeRequest, headers: Headers): Body {
   headers.delete('content-encoding')
   if (typeof body === 'string' || body instanceof Uint8Array) return body
   if (body === undefined || body === null) {
-    throw new Refusal('BODY_INVALID', 'the body was consumed before it reached Everytick, and request.body is missing', {
-      hint: 'mount the handler before the body parser, or pass the parsed body as request.body',
-    })
+    throw new Refusal(
+      'BODY_INVALID',
+      'the body was consumed before it reached Everytick, and request.body is missing',
+      {
+        hint: 'mount the handler before the body parser, or pass the parsed body as request.body',
+      },
+    )
   }
   const isForm = /^application\/x-www-form-urlencoded/i.test(headers.get('content-type') ?? '')
   return isForm ? new URLSearchParams(body as Record<string, string>).toString() : JSON.stringify(body)

@@ -148,7 +148,8 @@ function endable(source: ReadableStream<Uint8Array>, onClose: () => void): Endab
         reader.cancel().catch(() => {})
         // A normal close would wait for a client that does not read.
         if (isRead) controller.close()
-        else controller.error(new Error('the key or session of this stream has expired, or its client has disconnected'))
+        else
+          controller.error(new Error('the key or session of this stream has expired, or its client has disconnected'))
       }),
   }
 }

@@ -3,8 +3,8 @@ import type { QuotaName } from '../workspace/quotas.ts'
 import type { Operation } from './operation.ts'
 
 /**
- * What an answer costs the process. `probe`: nothing. `read`: one row. `list`: a page. `write`: a transaction. `search`: occurrences are
- * searched, under a budget. `scan`: many rows are read. `stream`: it stays open.
+ * The cost of an operation. `probe`: none. `read`: one row. `list`: a page. `write`: a transaction. `search`: a search for occurrences,
+ * with a budget. `scan`: reads many rows. `stream`: stays open.
  */
 export type Cost = 'probe' | 'read' | 'list' | 'write' | 'search' | 'scan' | 'stream'
 

@@ -38,9 +38,9 @@ export interface Operation<
   /** The action name in the audit log, such as `schedule.pause`; absent for read-only operations. */
   readonly action?: string
   /**
-   * What a server does with a request whose Idempotency-Key was begun by a server that died; every POST with an action says it.
-   * `repeat`: it does it again, and finds what the first has done. `look`: doing it again might do it twice; the caller is told
-   * how to find out.
+   * How to handle a request whose first server crashed with the same Idempotency-Key; required for every POST with an action.
+   * `repeat`: execute it again, because it finds what the first one has done. `look`: repeating might apply the change twice, so
+   * the caller gets this hint how to check the outcome.
    */
   readonly recovery?: 'repeat' | { readonly look: string }
   readonly params?: Params

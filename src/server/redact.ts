@@ -4,9 +4,9 @@ import type { Json } from '../json.ts'
 export const REDACTED = '[redacted]'
 
 /**
- * A path names fields from the outside in, such as `card.number` or `items.*.token`; `*` is every field or entry. Where the
- * payload has another shape than the path expects, more is taken out rather than less: a list of objects where an object was
- * expected is taken for several of them, and anything else that has no such fields is taken out whole.
+ * A path names fields from the outside in, such as `card.number` or `items.*.token`; `*` is every field or entry. If the payload
+ * has another shape than the path expects, redaction removes more rather than less: a path applies to each entry of an unexpected
+ * list of objects, and any other value without such fields is removed completely.
  */
 export function redacted(value: Json, paths: readonly string[]): Json {
   return paths.reduce<Json>((whole, path) => without(whole, path.split('.')), value)

@@ -28,7 +28,7 @@ export interface ServerOptions {
   /** A URL to request regularly while alert checking works: a dead man's switch. */
   readonly heartbeat?: { readonly url: string; readonly every?: Duration }
   /**
-   * Whether alert channels may reach this machine and private networks; false when absent. A list names the hosts that they
+   * Whether alert channels may reach this machine and private networks. Default: false. A list names the hosts that they
    * may reach there: `host`, `*.host`, `host:port`, an address, or a range such as `10.0.0.0/8`.
    */
   readonly allowPrivate?: boolean | readonly string[]

@@ -9,7 +9,10 @@ const MAX_FORM = 1000
 export function askSetup(request: Request): Response {
   const invite = new URL(request.url).searchParams.get('invite') ?? ''
   const form = `<form method="post"><input type="hidden" name="invite" value="${escaped(invite)}"><button>Create the first key</button></form>`
-  return htmlPage('Everytick: first key', `<h1>Everytick</h1><p>This link creates the first API key. It works once.</p>${form}`)
+  return htmlPage(
+    'Everytick: first key',
+    `<h1>Everytick</h1><p>This link creates the first API key. It works once.</p>${form}`,
+  )
 }
 
 export async function doSetup({ core, keys, sessions }: Parts, request: Request, api: string): Promise<Response> {

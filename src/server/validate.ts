@@ -29,8 +29,8 @@ function refusalOf(issues: readonly z.core.$ZodIssue[], schema: z.ZodType, prefi
 }
 
 /**
- * Refuses the first item of a list of objects that does not fit: a hundred schedules may have tens of thousands of faults, and to collect them
- * takes longer than a request may hold the process.
+ * Refuses the first invalid item of a list of objects: a hundred schedules may have tens of thousands of errors, and collecting them all
+ * would block the event loop for too long.
  */
 export function refuseWrongItems(schema: z.ZodType, value: unknown): void {
   for (const [name, field] of Object.entries(inner(schema)?.shape ?? {})) {
@@ -50,8 +50,8 @@ export function refuseWrongItems(schema: z.ZodType, value: unknown): void {
 const MAX_ENTRIES = 1000
 
 /**
- * Refuses a list that is longer than its schema allows before its entries are looked at: the schema would look at each of fifty thousand, and
- * collect what is wrong with it.
+ * Refuses a list that is longer than its schema allows before validating its entries: the schema would validate each of fifty thousand,
+ * and collect their errors.
  */
 export function refuseLong(schema: z.ZodType, value: unknown, path: readonly string[] = []): void {
   if (typeof value !== 'object' || value === null) return

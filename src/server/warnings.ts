@@ -13,8 +13,8 @@ const LOUD_PER_DAY = 86_400 / 10
 const MAX_WALKED = 3000
 
 /**
- * How often a timing fires after `fromAt` and until `toAt`. Those of several rules that fall together are one, and to find
- * them is to walk them all: where there are too many, a part of the span tells how many of the rest do.
+ * How often a timing fires after `fromAt` and until `toAt`. Occurrences of several rules at the same instant count once, and finding
+ * them requires enumeration. If there are too many, the overlap in a part of the period is extrapolated.
  */
 export function firesIn(spec: TimingSpec, seed: string, { fromAt, toAt }: { fromAt: number; toAt: number }): number {
   const timing = timingOf(spec, seed)

@@ -149,11 +149,7 @@ describe.each(STORES)('on %s', (store) => {
   })
 
   it.each([
-    [
-      { cronExpression: '0 2 * * *', cron: '0 3 * * *' },
-      '/cronExpression',
-      'is an alias of cron, and both are given',
-    ],
+    [{ cronExpression: '0 2 * * *', cron: '0 3 * * *' }, '/cronExpression', 'is an alias of cron, and both are given'],
     [{ cron: '0 3 * * *', maxRetries: 3, retry: { attempts: 2 } }, '/maxRetries', 'both are given'],
     [{ cron: '0 3 * * *', timeoutSeconds: '1h' }, '/timeoutSeconds', 'expected number'],
     [{ cron: '0 3 * * *', enabled: 'no' }, '/enabled', 'expected boolean'],

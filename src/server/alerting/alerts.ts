@@ -69,9 +69,9 @@ export async function moveAlert(
 }
 
 /**
- * Makes the one unresolved alert of a rule and a subject; null when there is one. A mark for rule and subject names the
- * newest alert of both, and is set first: so two that open at once agree on it, and one that dies in between is followed by
- * one that makes the very alert that was named.
+ * Opens the only unresolved alert of a rule and a subject; null if there is one already. A mark per rule and subject stores the
+ * id of the newest alert, and is written first. So two processes that open an alert at once agree on its id, and after a crash in
+ * between the next process creates the alert with that id.
  */
 export async function openAlert(
   documents: DocumentStore,

@@ -111,7 +111,8 @@ function readUrl(value: unknown): string {
   const text = readText(value, 'url', 2000)
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !/^https?:$/.test(url.protocol)) throw refused('url must begin with http:// or https://')
-  if (url.username !== '' || url.password !== '') throw refused('url contains a user name or a password', 'leave them out')
+  if (url.username !== '' || url.password !== '')
+    throw refused('url contains a user name or a password', 'leave them out')
   return url.href
 }
 

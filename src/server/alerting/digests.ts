@@ -17,9 +17,8 @@ const TOGETHER_MS = 5000
 const MAX_TOGETHER = 100
 
 /**
- * Those of one channel: the workspaces in turns, and the oldest of each first, so that a flood of one neither delays what is
- * about another nor hides it beyond the lines of a digest. What went in a digest once goes in the same again, so that its
- * receiver knows it.
+ * The notifications of one channel, round-robin over workspaces and oldest first, so that a flood from one workspace neither delays
+ * others nor hides them beyond the line limit of a digest. Retries keep the same digest, so that its receiver can deduplicate.
  */
 export function groupIntoDigests(waiting: readonly StoredNotification[]): Digest[] {
   const known = grouped(waiting, ({ notification }) => notification.digest)

@@ -73,8 +73,8 @@ export interface NotificationContext {
 }
 
 /**
- * Makes a notification of each untold event for each channel, and only then takes the events off the alert. Whoever dies in
- * between leaves them untold, and the next one finds the notifications that there are already. Answers how many it made.
+ * Creates a notification per untold event and channel, and only then removes the events from the alert. After a crash in between,
+ * the next pass finds the existing notifications and creates the rest. Returns how many it created.
  */
 export async function tell(documents: DocumentStore, alert: Alert, telling: NotificationContext): Promise<number> {
   if (alert.untold.length === 0) return 0

@@ -91,7 +91,8 @@ export const muteAlert = operation({
   id: 'muteAlert',
   method: 'post',
   path: '/alerts/{id}/mute',
-  summary: 'Mute the notifications of an alert for a while. If it is still open afterwards, channels are notified again.',
+  summary:
+    'Mute the notifications of an alert for a while. If it is still open afterwards, channels are notified again.',
   action: 'alert.mute',
   recovery: 'repeat',
   body: z.strictObject({ until: InstantText.optional(), for: DurationText.optional() }),

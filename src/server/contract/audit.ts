@@ -74,7 +74,8 @@ export const verifyAudit = operation({
   query: z.strictObject({ expect: Expected.optional() }),
   answers: {
     200: {
-      description: 'The number of entries, the first entry that does not match, the newest hash, and the entry with the expected hash.',
+      description:
+        'The number of entries, the first entry that does not match, the newest hash, and the entry with the expected hash.',
       schema: z.object({
         entries: z.int(),
         brokenAt: z.int().nullable(),

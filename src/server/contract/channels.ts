@@ -110,7 +110,8 @@ export const deleteChannel = operation({
   id: 'deleteChannel',
   method: 'delete',
   path: '/channels/{id}',
-  summary: 'Remove a channel. Fails while an alert rule uses it, because the alerts of that rule would reach no channel.',
+  summary:
+    'Remove a channel. Fails while an alert rule uses it, because the alerts of that rule would reach no channel.',
   action: 'channel.delete',
   answers: { 204: { description: 'Removed.' } },
   refusals: ['NOT_FOUND', 'NOT_ACCEPTABLE_STATE'],

@@ -194,7 +194,8 @@ export const readLogs = operation({
   id: 'readLogs',
   method: 'get',
   path: '/runs/{id}/logs',
-  summary: 'Read the log of a run, one JSON object per line. With accept: text/event-stream, follow it until the run ends.',
+  summary:
+    'Read the log of a run, one JSON object per line. With accept: text/event-stream, follow it until the run ends.',
   scope: 'operate',
   query: z.strictObject({
     after: queryInteger(0, Number.MAX_SAFE_INTEGER).optional(),
@@ -210,7 +211,8 @@ export const cancelRun = operation({
   id: 'cancelRun',
   method: 'post',
   path: '/runs/{id}/cancel',
-  summary: 'Cancel a run. A pending run, or one that waits for an external result, ends at once; a running one is asked to stop.',
+  summary:
+    'Cancel a run. A pending run, or one that waits for an external result, ends at once; a running one is asked to stop.',
   scope: 'operate',
   action: 'run.cancel',
   recovery: 'repeat',

@@ -41,7 +41,10 @@ export const plainText = (min: number, max: number) =>
       .string()
       .min(min)
       .max(max)
-      .refine((text) => !/[\p{Cc}\p{Surrogate}]/u.test(text), 'contains a control character or an incomplete character'),
+      .refine(
+        (text) => !/[\p{Cc}\p{Surrogate}]/u.test(text),
+        'contains a control character or an incomplete character',
+      ),
     { type: 'string', minLength: min, maxLength: max },
   )
 /** A name that may be stored already: for paths and filters. */

@@ -52,7 +52,8 @@ export function alertRuleRoutes({ core }: Pick<Parts, 'core'>): readonly Route[]
     const { id, workspace } = rule
     if (from === 0 && kindOfDefault(id) === undefined) await checkCap(store, 'rules', workspace)
     const written = await store.put({ kind: 'alert_rule', id, workspace, state: '', data: ruleData(rule), from })
-    if (!written) throw new Refusal('PRECONDITION_FAILED', 'another request changed the rule', { hint: 'read it again' })
+    if (!written)
+      throw new Refusal('PRECONDITION_FAILED', 'another request changed the rule', { hint: 'read it again' })
   }
 
   const read = (place: { readonly id: string; readonly workspace: string }, { workspace: _, ...fields }: Fields) =>

@@ -55,7 +55,10 @@ export function forecastRoutes({ core, settings }: Parts): readonly Route[] {
     if (toAt <= fromAt) throw refused('to is not after from', 'swap them')
     if (toAt - fromAt > MAX_SPAN_MS) throw refused('from and to are more than 62 days apart')
     if ((toAt - fromAt) / bucketMs > MAX_BUCKETS)
-      throw refused(`the forecast would have more than ${MAX_BUCKETS} buckets`, 'choose a longer bucket or a shorter period')
+      throw refused(
+        `the forecast would have more than ${MAX_BUCKETS} buckets`,
+        'choose a longer bucket or a shorter period',
+      )
     return { fromAt, toAt, bucketMs }
   }
 
