@@ -88,7 +88,7 @@ describe.each(STORES)('the beginning of an id on %s', (store) => {
     async (method, path, what, way) => {
       const { status, body } = await stage.ask(method, path, method === 'POST' ? { body: {} } : {})
       expect(status).toBe(422)
-      expect(body.detail).toMatch(new RegExp(`^the path requires the id of ${what}, and "[^"]+" is not an id$`))
+      expect(body.detail).toMatch(new RegExp(`^the path requires the id of ${what}, but "[^"]+" is not an id$`))
       expect(body.hint).toContain(way)
       expect(body.errors).toMatchObject([{ pointer: '{}id' }])
     },

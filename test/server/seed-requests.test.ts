@@ -186,7 +186,7 @@ describe.each(STORES)('on %s', (store) => {
     expect([refused.status, refused.body.detail, refused.body.hint]).toEqual([
       422,
       'the request has no body',
-      expect.stringContaining('it needs key, job'),
+      expect.stringContaining('required: key, job'),
     ])
   })
 

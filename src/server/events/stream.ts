@@ -37,7 +37,7 @@ export function eventStream(follow: (outlet: Outlet) => Follower): ReadableStrea
 
 /** The host may log this error; its stack trace would not help. */
 function gone(): Error {
-  const error = new Error('the client of an event stream did not read and was disconnected')
+  const error = new Error('the client of an event stream does not read and was disconnected')
   error.stack = `Error: ${error.message}`
   return error
 }
