@@ -275,7 +275,7 @@ function quarantineFindings(some: NonNullable<DiagnosisFacts['quarantined']>, to
   })
 }
 
-const NO_CHANNEL = 'no alert channel is set up: nobody is notified of alerts'
+const NO_CHANNEL = 'no alert channel is set up: Everytick sends no notifications'
 
 function channelFindings(deaf: NonNullable<DiagnosisFacts['deafChannels']>, channels: number): Finding[] {
   if (channels === 0)
