@@ -1,4 +1,4 @@
-/** The door `everytick/bullmq`: runs that are executed by workers of BullMQ. */
+/** The entry point `everytick/bullmq`: runs that BullMQ workers execute. */
 export type { WaitFor } from './targets/bullmq/added-options.ts'
 export { type Accepted, type BullmqOptions, type BullmqResult, bullmq } from './targets/bullmq/bullmq.ts'
 export type { QueueAddress } from './targets/bullmq/link.ts'

@@ -1,4 +1,4 @@
-/** The door `everytick/cron`: occurrences of cron expressions, intervals and single instants, with no database. */
+/** The entry point `everytick/cron`: occurrences of cron expressions, intervals and single instants, without a database. */
 export { type ErrorCode, EverytickError, type Span } from './errors.ts'
 export type { Fold, Gap } from './schedule/clock-change.ts'
 export { Cron, type CronOptions, parseCron } from './schedule/cron.ts'

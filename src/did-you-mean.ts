@@ -1,6 +1,6 @@
-/** Finds the known word nearest to a mistyped one, for hints only; whether the word was wrong is decided by the caller. */
+/** Finds the known word nearest to a mistyped one, for hints; the caller decides whether the word is wrong. */
 
-/** The nearest of `known` within a third of its length, or undefined; letter case does not count as a difference. */
+/** The nearest of `known` within an edit distance of a third of its length, or undefined; ignores letter case. */
 export function didYouMean(word: string, known: readonly string[]): string | undefined {
   const typed = word.slice(0, 64).toLowerCase()
   let best: string | undefined
@@ -16,10 +16,10 @@ export function didYouMean(word: string, known: readonly string[]): string | und
   return best
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours; infinite where it is more than `most`. */
+/** Counts insertions, deletions, replacements and swaps of neighbours; infinite above `most`. */
 function editDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return Number.POSITIVE_INFINITY
-  // Typed arrays: two hundred long keys are compared with a typed one while everything else waits, and these take a tenth of the time.
+  // Typed arrays take a tenth of the time; comparing two hundred long keys blocks the event loop.
   let [beforeLast, last, row] = Array.from({ length: 3 }, () => new Uint16Array(b.length + 1)) as [Row, Row, Row]
   for (let j = 0; j <= b.length; j++) last[j] = j
   for (let i = 1; i <= a.length; i++) {
@@ -39,10 +39,10 @@ function editDistance(a: string, b: string, most: number): number {
 
 type Row = Uint16Array<ArrayBuffer>
 
-/** Words that many fields have, and that say nothing about which is meant. */
+/** Words that many field names share, and which therefore do not identify a field. */
 const COMMON = new Set(['at', 'is', 'max', 'min', 'of', 'on', 'the', 'to', 'up'])
 
-/** The same for names made of words: `cron_expression` is near `cron`, and `timeZone` near `timezone`. */
+/** Like `didYouMean`, for names made of words: `cron_expression` is near `cron`, and `timeZone` near `timezone`. */
 export function nearestField(name: string, known: readonly string[]): string | undefined {
   const typed = wordsIn(name)
   const joined = typed.join('')
@@ -52,7 +52,7 @@ export function nearestField(name: string, known: readonly string[]): string | u
   for (const field of known) {
     const words = wordsIn(field)
     const shared = words.filter((word) => typed.includes(word) && !COMMON.has(word))
-    // Of names that share as much, the one nearer to the end of the typed name is what it is about.
+    // Between names that share as many words, prefer the shared word nearer to the end of the typed name: it is the noun.
     const place = Math.max(0, ...shared.map((word) => typed.indexOf(word))) / 100
     const score = shared.length / Math.max(words.length, typed.length) + place
     if (shared.length / Math.max(words.length, typed.length) >= 0.5 && score > (best?.score ?? 0))

@@ -1,4 +1,4 @@
-/** `everytick()`: an app that can also be reached over HTTP and scraped; the code for that is loaded when it is asked for. */
+/** `everytick()`: the app with its HTTP handler, metrics and probes; their code is loaded on first use. */
 
 import { checkKeys, readBoolean } from './options.ts'
 import { coreOf, keepCore } from './scheduler/core.ts'
@@ -12,16 +12,16 @@ import { readServerOptions, type ServerOptions } from './server/settings.ts'
 
 export interface Everytick extends App {
   /**
-   * The REST interface as a function from a request to its answer, for Hono, Next and whatever else speaks those; Express and
-   * Fastify reach it through `toNodeHandler`. Closed to everybody who has no key, unless `authorize` says who they are.
+   * The REST API as a fetch-style handler (`Request` to `Response`), for Hono, Next and similar frameworks; wrap it in
+   * `toNodeHandler` for Express and Fastify. Rejects requests without an API key, unless `authorize` authenticates them.
    */
   handler(options?: ServerOptions): Handler
   /**
-   * The figures of this process in the text format of Prometheus, counted since the app was made. With `fleet`, also those of the
-   * whole fleet, which cost the store some questions; one process of a fleet is enough for them.
+   * Returns the metrics of this process in the Prometheus text format, counted since the app was created. `fleet` adds the
+   * metrics of the whole fleet, which takes some database queries; scrape those from one process only.
    */
   metrics(options?: MetricsOptions): Promise<string>
-  /** Listens for probes and scrapers, and answers `/healthz`, `/readyz` and `/metrics` to whoever reaches the port; ends with the app. */
+  /** Starts a server for probes and scrapers: `/healthz`, `/readyz` and `/metrics`, without authentication. It closes with the app. */
   serveProbes(options?: ProbeOptions): Promise<Probes>
 }
 
@@ -45,7 +45,7 @@ export function everytick(options: EverytickOptions): Everytick {
     ...app,
     handler(given: ServerOptions = {}) {
       const { basePath } = readServerOptions(given)
-      // At once, and not with the first request: what goes with a server, such as alerts, begins with it.
+      // Loads now instead of with the first request, because a server also starts background tasks such as alerting.
       const made = import('./server/handler.ts').then(({ handler }) => handler(reachable, given))
       made.catch(() => {})
       return Object.assign(async (request: Request, env?: NodeEnv) => (await made)(request, env), { basePath })

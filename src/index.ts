@@ -1,4 +1,4 @@
-/** The door `everytick`: jobs, schedules and the app that runs them. */
+/** The entry point `everytick`: jobs, schedules and the app that runs them. */
 export type { JobContext } from './engine/context.ts'
 export type { Role } from './engine/engine.ts'
 export { type ErrorCode, EverytickError, type Span } from './errors.ts'

@@ -1,4 +1,4 @@
-/** Defines jobs: named work with a typed payload and its policies; when one runs is a schedule's or a caller's matter. */
+/** Defines jobs: named functions with a typed payload and policies; schedules and callers decide when they run. */
 import type { EngineJob } from './engine/attempt.ts'
 import type { JobContext } from './engine/context.ts'
 import { shown } from './errors.ts'
@@ -18,7 +18,7 @@ import type { RunPolicy } from './run/run.ts'
 import { DEFAULT_TIMEOUT_MS, NO_TIMEOUT } from './run/timeout.ts'
 import { type PayloadSchema, parsePayload } from './scheduler/payload.ts'
 
-/** Stands for the payload of a job that has no schema: such a job is run, enqueued and scheduled without one. */
+/** The payload type of a job without a schema: it runs, is enqueued and is scheduled without a payload. */
 export interface NoPayload {
   readonly '~none': never
 }
@@ -30,27 +30,27 @@ type RunArguments<Schema> = Schema extends PayloadSchema
   : [ctx: JobContext]
 
 export interface RetryOptions {
-  /** Attempts in all, the first included; 3 when absent. */
+  /** Total attempts, including the first; 3 when absent. */
   readonly attempts?: number
   readonly backoff?: RetryPolicy['backoff']
-  /** The bound of the first pause, which grows by doubling; `1s` when absent. */
+  /** The upper bound of the first retry delay, which doubles with every attempt; `1s` when absent. */
   readonly base?: Duration
-  /** No pause is longer; `1h` when absent. */
+  /** The longest retry delay; `1h` when absent. */
   readonly max?: Duration
 }
 
-/** What a job, a schedule and a single run can each say about how runs are executed. */
+/** Options for executing runs, which a job, a schedule and a single run can each set. */
 export interface WorkOptions {
   /** `default` when absent. */
   readonly queue?: string
-  /** 0 to 9; a higher one is claimed first among those that are due; 5 when absent. */
+  /** 0 to 9; workers claim due runs with a higher priority first; 5 when absent. */
   readonly priority?: number
-  /** How long one attempt may take; `1h` when absent. `none`: as long as it holds its lease. */
+  /** How long one attempt may take; `1h` when absent. `none`: no limit while the worker renews the lease. */
   readonly timeout?: Duration | 'none'
   readonly retry?: RetryOptions
-  /** `at_least_once` when absent. `at_most_once`: no retry, and what was lost on the way has failed. */
+  /** `at_least_once` when absent. `at_most_once`: never retried; a run whose worker is lost fails. */
   readonly delivery?: Delivery
-  /** Runs that share it, in one workspace, go one after another, whatever made them. */
+  /** Runs of one workspace with the same key run one at a time, whatever created them. */
   readonly concurrencyKey?: string
 }
 
@@ -58,14 +58,14 @@ export type Delivery = 'at_least_once' | 'at_most_once'
 
 export interface JobOptions<Schema extends PayloadSchema | undefined, Result> extends WorkOptions {
   readonly name: string
-  /** Any Standard Schema; checked when a run is made and again when it is executed. Without one there is no payload. */
+  /** Any Standard Schema; validates the payload when a run is created and again when it is executed. Without one, a run has no payload. */
   readonly payload?: Schema
-  /** Parts of the payload that the server shows nobody, such as `card.number` or `items.*.token`. */
+  /** Paths of the payload that the server hides from everyone, such as `card.number` or `items.*.token`. */
   readonly redact?: readonly string[]
   run(...args: RunArguments<Schema>): Result | Promise<Result>
 }
 
-/** A job. Its types are on the value: what it takes and what it answers is inferred wherever the job is named. */
+/** A job. TypeScript infers its payload and result types wherever you pass the job. */
 export interface Job<Input = unknown, Result = unknown> extends EngineJob {
   readonly queue: string
   readonly priority: number
@@ -73,7 +73,7 @@ export interface Job<Input = unknown, Result = unknown> extends EngineJob {
   readonly concurrencyKey: string | null
   readonly schema: PayloadSchema | undefined
   readonly redact: readonly string[]
-  /** For the compiler only; never there at run time. */
+  /** For the compiler only; absent at run time. */
   readonly '~types'?: { readonly input: Input; readonly result: Result }
 }
 
@@ -88,10 +88,10 @@ export function defineJob<Result, Schema extends PayloadSchema | undefined = und
   checkKeys(options, JOB_KEYS, 'a job')
   const name = readName(options.name, 'the name of a job')
   const of = `job "${name}"`
-  if (typeof options.run !== 'function') throw refused(`${of}: run is a function, not ${shown(options.run)}`)
+  if (typeof options.run !== 'function') throw refused(`${of}: run must be a function, not ${shown(options.run)}`)
   const schema: PayloadSchema | undefined = options.payload
   if (schema !== undefined && typeof schema?.['~standard']?.validate !== 'function') {
-    throw refused(`${of}: payload is a Standard Schema, not ${shown(schema)}`, 'use zod, valibot, arktype or the like')
+    throw refused(`${of}: payload must be a Standard Schema, not ${shown(schema)}`, 'use zod, valibot, arktype or another library with Standard Schema')
   }
   const handler = options.run.bind(options) as (...args: unknown[]) => unknown
   const job: Job<PayloadInput<Schema>, Result> = {
@@ -111,7 +111,7 @@ export function defineJob<Result, Schema extends PayloadSchema | undefined = und
 
 export const isJob = (value: unknown): value is Job => typeof value === 'object' && value !== null && jobs.has(value)
 
-/** Null when there is none. */
+/** Null without a key. */
 export const readKey = (key: unknown, of: string): string | null =>
   key === undefined ? null : readStoredName(key, `${of}: concurrencyKey`)
 
@@ -121,22 +121,22 @@ export interface Work {
   readonly policy: RunPolicy
 }
 
-/** What a schedule can say besides about how its runs are executed. */
+/** The execution options of a schedule. */
 export interface ScheduledWork extends Omit<WorkOptions, 'concurrencyKey'> {
-  /** After so many failed runs in a row the schedule is paused. */
+  /** Everytick pauses the schedule after this many failed runs in a row. */
   readonly pauseOnFailure?: number
 }
 
 const DEFAULT_POLICY: RunPolicy = Object.freeze({ retry: DEFAULT_RETRY, timeoutMs: DEFAULT_TIMEOUT_MS })
 
-/** What was said here, over what the job says, over the defaults. */
+/** The given options override those of the job, which override the defaults. */
 export function readWork(options: ScheduledWork, of: string, job?: Work): Work {
   const { queue, priority, timeout, retry, delivery, pauseOnFailure } = options
   const above = job ? job.policy : DEFAULT_POLICY
   const timeoutMs = timeout === undefined ? above.timeoutMs : readTimeout(timeout, of)
   const once = readOnce(delivery, of, job)
   if (once && (retry?.attempts ?? 1) > 1) {
-    throw refused(`${of}: at_most_once and ${retry!.attempts} attempts exclude each other`, 'leave out one of them')
+    throw refused(`${of}: delivery at_most_once allows one attempt, and retry.attempts is ${retry!.attempts}`, 'remove one of the two options')
   }
   const asked = readRetry(retry ?? {}, of, above.delivery === undefined ? above.retry : DEFAULT_RETRY)
   return {
@@ -153,7 +153,7 @@ export function readWork(options: ScheduledWork, of: string, job?: Work): Work {
   }
 }
 
-/** Undefined where there is none. */
+/** Undefined for `none`. */
 export const readTimeout = (timeout: unknown, of: string): number | undefined =>
   timeout === NO_TIMEOUT ? undefined : readDuration(timeout, `${of}: timeout`, 1)
 

@@ -1,4 +1,4 @@
-/** Finds the store that an address names and opens it; what a store does once open is its contract. */
+/** Parses the address of a store and opens the store; `store/contract/` defines what a store does. */
 import { didYouMean } from './did-you-mean.ts'
 import { EverytickError, shown } from './errors.ts'
 import { refused } from './options.ts'
@@ -13,24 +13,24 @@ export type StoreAddress =
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'postgres'; readonly url: string; readonly schema?: string }
 
-const HINT = 'write it like sqlite:./everytick.db or postgres://user@host/database'
+const HINT = 'use an address such as sqlite:./everytick.db or postgres://user@host/database'
 
-/** The address alone is never part of a message: it may hold a password. */
+/** Error messages never contain the address, because it may contain a password. */
 export function readStoreAddress(text: string): StoreAddress {
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1]?.toLowerCase()
   if (scheme === 'sqlite') return { kind: 'sqlite', path: sqlitePath(text.slice('sqlite:'.length)) }
   if (scheme === 'postgres' || scheme === 'postgresql') return postgresAddress(text)
-  // A drive letter of Windows looks like a scheme.
+  // A Windows drive letter looks like a scheme.
   if (scheme === undefined || scheme.length === 1) {
     const hint = /\.(?:db|sqlite3?)$/.test(text) ? 'put sqlite: in front of the path' : HINT
-    throw new EverytickError('STORE_URL_INVALID', 'the address of the store names no kind of store', { hint })
+    throw new EverytickError('STORE_URL_INVALID', 'the store address does not begin with sqlite: or postgres:', { hint })
   }
   const near = didYouMean(scheme, ['sqlite', 'postgres', 'postgresql'])
-  // Only a word that is one: in front of a colon may also stand a part of a password.
+  // Shows the scheme only when it is a known word: text before a colon may be part of a password.
   const named =
     near || OTHER_KINDS.has(scheme)
-      ? `"${scheme}:" is not a kind of store`
-      : 'the address of the store names no kind of store'
+      ? `"${scheme}:" is not a supported store`
+      : 'the store address does not begin with sqlite: or postgres:'
   throw new EverytickError('STORE_URL_INVALID', named, {
     hint: near ? `did you mean ${near}:?` : HINT,
   })
@@ -49,10 +49,10 @@ const OTHER_KINDS: ReadonlySet<string> = new Set([
 ])
 
 function sqlitePath(rest: string): string {
-  // sqlite://./x.db and sqlite:///var/x.db are common spellings of the same.
+  // sqlite://./x.db and sqlite:///var/x.db are common spellings of sqlite:./x.db and sqlite:/var/x.db.
   const path = rest.startsWith('//') ? rest.slice(2) : rest
   if (path !== '' && !path.includes('\0') && !/^[a-z][a-z0-9+.-]*:.*@/is.test(path)) return path
-  throw new EverytickError('STORE_URL_INVALID', 'sqlite: names no file', { hint: HINT })
+  throw new EverytickError('STORE_URL_INVALID', 'the sqlite: address contains no file path', { hint: HINT })
 }
 
 function postgresAddress(text: string): StoreAddress {
@@ -60,14 +60,14 @@ function postgresAddress(text: string): StoreAddress {
   return { kind: 'postgres', url: text, ...(schema === undefined ? {} : { schema }) }
 }
 
-/** Refuses early what could not be opened later. */
+/** Rejects early what `openStore` could not open. */
 export function checkStore(store: unknown): StoreOption {
   if (typeof store === 'string') {
     readStoreAddress(store)
     return store
   }
   if (isStore(store)) return store
-  throw refused(`store is an address or a store, not ${shown(store)}`, HINT)
+  throw refused(`store must be an address or an open store, not ${shown(store)}`, HINT)
 }
 
 const isStore = (value: unknown): value is Store =>
@@ -78,7 +78,7 @@ export interface OpenOptions {
   readonly migrate: boolean
 }
 
-/** Loads only the store that is wanted, so that nobody needs the other's driver. */
+/** Loads only the store that the address names, so that the driver of the other need not be installed. */
 export async function openStore(address: string, { clock, migrate }: OpenOptions): Promise<Store> {
   const read = readStoreAddress(address)
   if (read.kind === 'sqlite') {

@@ -1,4 +1,4 @@
-/** Turns what a user writes as a schedule into a definition that can be stored; storing and syncing it is decided elsewhere. */
+/** Validates the options of a schedule and turns them into a definition; `scheduler/sync.ts` and `schedule-writing.ts` store it. */
 import { didYouMean } from './did-you-mean.ts'
 import { EverytickError, shown } from './errors.ts'
 import {
@@ -35,7 +35,7 @@ import { FIRING_KEYS, type FiringOptions, readFiring } from './scheduler/read-fi
 import { type InitialPause, PAUSE_KEYS, type PauseOption, readInitialPause } from './scheduler/read-pause.ts'
 import { type Bounds, readTiming, TIMING_KEYS, type When } from './scheduler/read-timing.ts'
 
-/** The payload is required, optional or forbidden, as the job's schema says. */
+/** The job's schema makes the payload required, optional or forbidden. */
 export type PayloadField<J> =
   J extends Job<infer Input, unknown>
     ? [Input] extends [NoPayload]
@@ -46,36 +46,36 @@ export type PayloadField<J> =
     : { readonly payload?: unknown }
 
 export interface ScheduleDetails<J extends Job | string> extends WorkOptions, FiringOptions, Bounds {
-  /** With the workspace, what the schedule is known by. */
+  /** Identifies the schedule within its workspace. */
   readonly key: string
   /** `default` when absent. */
   readonly workspace?: string
-  /** A job, or the name of one that this app has. */
+  /** A job, or the name of a job of this app. */
   readonly job: J
-  /** What becomes of occurrences that passed while nobody planned; `latest` when absent. */
+  /** Which occurrences to run after an outage, when no planner was running: `none`, `latest` or `all`; `latest` when absent. */
   readonly catchUp?: CatchUp
-  /** Occurrences older than this are missed; `24h` when absent. */
+  /** Catch-up records older occurrences as missed; `24h` when absent. */
   readonly catchUpWindow?: Duration
-  /** With `all`: how many at most; 100 when absent. */
+  /** The most occurrences that `all` runs; 100 when absent. */
   readonly catchUpLimit?: number
-  /** After so many failed runs in a row the schedule is paused. */
+  /** Everytick pauses the schedule after this many failed runs in a row. */
   readonly pauseOnFailure?: number
   /**
-   * Creates the schedule paused: it does not fire until it is resumed, or until `until`. A schedule that exists already keeps
-   * its state, whatever this says.
+   * Creates the schedule paused: it does not fire until you resume it, or until `until`. It does not change a schedule that
+   * already exists.
    */
   readonly paused?: PauseOption
-  /** `false` is `paused: true`. */
+  /** `false` is the same as `paused: true`. */
   readonly enabled?: boolean
   readonly description?: string
   readonly tags?: readonly string[]
-  /** Free JSON up to 4 KiB. */
+  /** Any JSON, up to 4 KiB. */
   readonly metadata?: unknown
 }
 
 export type ScheduleOptions<J extends Job | string = Job | string> = ScheduleDetails<J> & When & PayloadField<J>
 
-/** A schedule that was read and found well formed, but whose payload no schema has seen yet. */
+/** A validated schedule whose payload has not been checked against the job's schema yet. */
 export interface DeclaredSchedule {
   readonly kind: 'schedule'
   readonly workspace: string
@@ -84,10 +84,10 @@ export interface DeclaredSchedule {
   readonly payload: unknown
   readonly timing: TimingSpec
   readonly catchUp: CatchUpPolicy
-  /** Without what the job says: its concurrency key stands behind this one. */
+  /** Without the defaults of the job: its concurrency key applies when this one is null. */
   readonly firing: FiringPolicy
   readonly work: ScheduledWork
-  /** How it is created, if it is new; null: active. */
+  /** The initial pause of a new schedule; null: active. */
   readonly pause: InitialPause | null
   readonly about: Pick<ScheduleDefinition, 'description' | 'tags' | 'metadata'>
 }
@@ -101,7 +101,7 @@ const MAX_METADATA_BYTES = 4096
 const MAX_DESCRIPTION = 2000
 const MAX_TAGS = 50
 
-/** Declares a schedule in code. It is stored when the app that lists it starts. */
+/** Declares a schedule in code. The app that lists it stores it when it starts. */
 export function schedule<J extends Job | string>(options: ScheduleOptions<J>): DeclaredSchedule {
   return readSchedule(options as ScheduleOptions)
 }
@@ -113,12 +113,12 @@ export function readSchedule(options: ScheduleOptions): DeclaredSchedule {
   const of = scheduleName({ workspace, key })
   const { job } = options
   if (!isJob(job) && typeof job !== 'string') {
-    throw refused(`${of}: job is a job or the name of one, not ${shown(job)}`, 'make one with defineJob')
+    throw refused(`${of}: job must be a job or the name of one, not ${shown(job)}`, 'define a job with defineJob()')
   }
   const said = SCHEDULED_WORK.filter((name) => options[name] !== undefined)
   const work: ScheduledWork =
     said.length === 0 ? NO_WORDS : Object.freeze(Object.fromEntries(said.map((name) => [name, options[name]])))
-  // Read now for its refusals; read again when the job is known, whose values stand behind these.
+  // Validated now to fail early, and read again once the job is known, whose values are the defaults.
   if (work !== NO_WORDS) readWork(work, of, isJob(job) ? job : undefined)
   const timing = readTiming(options, of, seedOf({ workspace, key }))
   return Object.freeze({
@@ -140,13 +140,13 @@ export const scheduleName = ({ workspace, key }: { workspace: string; key: strin
   workspace === 'default' ? `schedule "${key}"` : `schedule "${key}" (${workspace})`
 
 /*
- * What is not said is the same for all schedules, and is one object: it is not made, checked and written down again for each
- * of a thousand.
+ * All schedules without options of their own share one object, so that it is created, validated and serialized once and not
+ * a thousand times.
  */
 const NO_WORDS: ScheduledWork = Object.freeze({})
 const inherited = new WeakMap<Job, Work>()
 
-/** How the runs are executed: in the words of the schedule, over those of its job. */
+/** The execution options of the schedule, over those of its job. */
 export function workOf(declared: Pick<DeclaredSchedule, 'workspace' | 'key' | 'work'>, job: Job): Work {
   if (declared.work !== NO_WORDS) return readWork(declared.work, scheduleName(declared), job)
   const work = inherited.get(job) ?? readWork(NO_WORDS, '', job)
@@ -179,13 +179,13 @@ function readAbout({ description, tags, metadata }: ScheduleOptions, of: string)
   })
 }
 
-/** The job that is meant, if this app has it. */
+/** Returns the job of that name; throws when this app does not have it. */
 export function jobOf(job: Job | string, jobs: ReadonlyMap<string, Job>, where: string): Job {
   const name = typeof job === 'string' ? job : job.name
   const known = jobs.get(name)
   if (known) return typeof job === 'string' ? known : job
   const near = didYouMean(name, [...jobs.keys()])
-  throw new EverytickError('JOB_UNKNOWN', `${where}: job ${shown(name)} is not among the jobs of this app`, {
-    hint: near ? `did you mean ${near}?` : 'list it in jobs',
+  throw new EverytickError('JOB_UNKNOWN', `${where}: this app has no job ${shown(name)}`, {
+    hint: near ? `did you mean ${near}?` : 'add it to the option jobs',
   })
 }

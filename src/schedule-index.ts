@@ -1,4 +1,4 @@
-/** The door `everytick/schedule-index`: due schedules found by one indexed query, claimed and moved on at most once each. */
+/** The entry point `everytick/schedule-index`: finds due schedules with one indexed query, and claims each at most once. */
 export { nextFireAfter, type RowTiming } from './schedule-index/advance.ts'
 export {
   defineScheduleCollection,

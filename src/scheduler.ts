@@ -1,4 +1,4 @@
-/** The app: the object a user holds. Gives the parts one life together; what each does is a file of its own. */
+/** The app object that users hold: starts and stops its parts together; each part has its own file. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { createEngine, type Engine, type EngineOptions, type Role } from './engine/engine.ts'
@@ -44,34 +44,34 @@ export interface Everytick extends AsyncDisposable {
   readonly queues: Queues
   readonly backfills: Backfills
   readonly locks: Locks
-  /** Makes one run of a job. A job without a schema takes no payload: `enqueue(job, options)`. */
+  /** Creates one run of a job. A job without a schema takes no payload: `enqueue(job, options)`. */
   enqueue<J extends Job>(job: J, ...args: EnqueueArguments<J>): Promise<RunHandle<ResultOf<J>>>
-  /** All or none, in one write. */
+  /** Creates many runs of a job in one write: all or none. */
   enqueueMany<J extends Job>(
     job: J,
     items: readonly EnqueueItem<J>[],
     options?: InTransaction,
   ): Promise<RunHandle<ResultOf<J>>[]>
-  /** Calls back on what happens in this process; the answer takes the listener away. */
+  /** Subscribes to events of this process. Returns an unsubscribe function. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void
-  /** Stores the schedules in code; `start()` does so too. With `dryRun`, only says what that would change. */
+  /** Stores the schedules declared in code, as `start()` does. With `dryRun`, only reports what would change. */
   sync(options?: SyncOptions): Promise<SyncReport>
-  /** Computes again which occurrences there should have been, and compares with what is on record: lost, doubled, unexplained. */
+  /** Recomputes the occurrences of every schedule and compares them with the stored runs and records: lost, doubled, unexplained. */
   audit(options?: AuditOptions): Promise<AuditReport>
-  /** Removes now what is older than its retention, as the janitor does bit by bit; `dryRun` counts it. */
+  /** Deletes rows older than their retention now, which the janitor otherwise does in small steps. With `dryRun`, only counts them. */
   cleanup(options?: CleanupOptions): Promise<CleanupReport>
-  /** Starts planning and working, or one of both. Starting twice is starting once. */
+  /** Starts the planner and the worker, or only the given role. Idempotent. */
   start(options?: { readonly role?: Role }): Promise<void>
-  /** Stops claiming, waits up to `drain` (30s) for what runs, hands back the rest. Stopping twice is stopping once. */
+  /** Stops claiming runs, waits up to `drain` (30s) for runs in progress, and returns the rest to the queue. Idempotent. */
   stop(options?: StopOptions): Promise<void>
 }
 
 export interface StopOptions {
-  /** How long runs in progress may take to end; `30s` when absent. */
+  /** How long to wait for runs in progress; `30s` when absent. */
   readonly drain?: Duration
   /**
-   * For a listener of your own to `uncaughtException`: this error ends the process. Every run in progress goes back at once, within two
-   * seconds and uncounted, except the run whose code threw the error: its attempt fails with it.
+   * For your own `uncaughtException` listener: the error that ends the process. Every run in progress returns to its queue within
+   * two seconds, without counting an attempt. Only the run whose code threw the error has its attempt fail with it.
    */
   readonly error?: unknown
 }
@@ -87,14 +87,14 @@ export function everytick(options: EverytickOptions): Everytick {
   return createApp(options, seams)
 }
 
-/** What the test kit puts in place of the machine's own. */
+/** The dependencies that the test kit replaces. */
 export interface Seams {
   readonly clock: Clock
   readonly timers: Timers
   readonly createEngine: (options: EngineOptions) => Engine
-  /** Calls back when the process is asked to end, until the answered function is called. */
+  /** Calls `stop` when the process receives SIGTERM; returns a function that removes the listener. */
   readonly onSignal: (stop: () => Promise<void>) => () => void
-  /** Interrupts the engine when an error that no code caught ends the process, until the returned function is called. */
+  /** Interrupts the engine when an uncaught error ends the process; returns a function that removes the listener. */
   readonly onUncaught: (engine: Interruptible) => () => void
 }
 
@@ -120,7 +120,7 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
   const open = (): Promise<Store> => {
     if (typeof settings.store !== 'string') return Promise.resolve(settings.store)
     opening ??= openStore(settings.store, { clock, migrate: settings.migrate }).catch((error: unknown) => {
-      // The next call tries again: a database that is away at start may be back a moment later.
+      // The next call tries again: a database that is down at start may be back a moment later.
       opening = null
       throw error
     })
@@ -175,12 +175,12 @@ export function createApp(options: EverytickOptions, seams: Seams): Everytick {
   }
 
   const end = async (drainMs: number): Promise<void> => {
-    // A start in flight ends first, whether it succeeds or not; its own caller is told why it failed.
+    // A start in flight ends first, whether it succeeds or not; its caller gets the error.
     await started?.catch(() => {})
     forgetSignal()
     await engine?.stop({ drainMs })
     forgetUncaught()
-    // Whoever works with the store ends before it is closed.
+    // Everything that uses the store ends before the store closes.
     await Promise.allSettled([...onStops].map((callback) => callback()))
     stopped = true
     const opened = await opening?.catch(() => null)

@@ -1,4 +1,4 @@
-/** The door `everytick/server`: the REST interface, as a handler for an app of one's own or as a server of its own. */
+/** The entry point `everytick/server`: the REST API, as a handler for your own server or as a standalone server. */
 export { handler } from './server/handler.ts'
 export { type Listening, type ListenOptions, serve } from './server/listen.ts'
 export type { Handler, NodeEnv } from './server/mounted.ts'

@@ -1,4 +1,4 @@
-/** The checklist behind a verdict about one occurrence: each question with its answer, from stored facts alone; the verdict is `why.ts`. */
+/** Builds the checklist behind the verdict of `why` from stored facts; `why.ts` decides the verdict. */
 import { segmentAt, timeZone } from '../schedule/time-zone.ts'
 import { offsetText } from '../schedule/wall-text.ts'
 import { elapsedText, instantText, nameOf, utcText, zonesOf } from './instant-text.ts'
@@ -6,7 +6,7 @@ import { meantBy, type WhyFacts } from './why-facts.ts'
 
 export interface WhyCheck {
   readonly name: CheckName
-  /** Whether it speaks for the run; null when it does not apply, or is only worth knowing. */
+  /** True when the check passed, false when it explains why there is no run, null when it is only information. */
   readonly ok: boolean | null
   readonly text: string
 }
@@ -28,7 +28,7 @@ export type CheckName =
 
 type Answer = Omit<WhyCheck, 'name'>
 
-/** In the order in which an occurrence meets them; those that cannot apply are left out. */
+/** In the order in which an occurrence passes them, without those that do not apply. */
 export function checksOf(facts: WhyFacts): WhyCheck[] {
   const slotAt = meantBy(facts.timeline, facts.at)
   const early: [CheckName, Answer | null][] = [
@@ -60,8 +60,8 @@ const note = (text: string): Answer => ({ ok: null, text })
 
 function existed({ schedule, at }: WhyFacts): Answer {
   const { sinceAt, createdBy } = schedule
-  if (at <= sinceAt) return no(`its occurrences begin after ${utcText(sinceAt)}, when ${createdBy} made it`)
-  return yes(`made by ${createdBy}, with occurrences after ${utcText(sinceAt)}`)
+  if (at <= sinceAt) return no(`${createdBy} created the schedule at ${utcText(sinceAt)}; its occurrences begin after that`)
+  return yes(`created by ${createdBy}, with occurrences after ${utcText(sinceAt)}`)
 }
 
 function occurrence({ schedule, timeline, at }: WhyFacts, slotAt: number | null): Answer {
@@ -69,14 +69,14 @@ function occurrence({ schedule, timeline, at }: WhyFacts, slotAt: number | null)
   if (slotAt === at) return yes(`${say(at)} is an occurrence`)
   const nextAt = timeline.nextAt(at)
   const near = [...(slotAt === null ? [] : [say(slotAt)]), ...(nextAt === null ? [] : [say(nextAt)])]
-  return no(`${say(at)} is none${near.length === 0 ? '' : `; the nearest are ${near.join(' and ')}`}`)
+  return no(`${say(at)} is not an occurrence${near.length === 0 ? '' : `; the nearest are ${near.join(' and ')}`}`)
 }
 
 function revision({ timeline }: WhyFacts, slotAt: number): Answer | null {
   const period = timeline.periodAt(slotAt)
   return (
     period &&
-    yes(`by the definition of revision ${period.revision}, in force since ${utcText(period.at)} by ${period.by}`)
+    yes(`defined by revision ${period.revision}, which ${period.by} saved at ${utcText(period.at)}`)
   )
 }
 
@@ -100,9 +100,9 @@ function definition({ timeline }: WhyFacts, slotAt: number): Answer | null {
   const period = timeline.periodAt(slotAt)
   if (!period) return null
   const why = timeline.slotsIn(period).whyNot(slotAt)
-  if (!why) return yes('nothing in the definition keeps it from running')
+  if (!why) return yes('the definition does not skip it')
   return no(
-    { before_start: 'before its start, ', excluded: 'excluded by ', dst_gap: 'left out by the clocks of ' }[
+    { before_start: 'before startAt, ', excluded: 'excluded by ', dst_gap: 'skipped by the clock change in ' }[
       why.reason
     ] + why.detail,
   )
@@ -112,7 +112,7 @@ function pause({ periods }: WhyFacts, slotAt: number): Answer {
   const found = periods.pauses.find(({ fromAt, toAt }) => fromAt <= slotAt && (toAt === null || slotAt < toAt))
   if (!found) return yes('not paused at that time')
   const { by, reason, fromAt, toAt } = found
-  const end = toAt === null ? 'still is' : `until ${utcText(toAt)}`
+  const end = toAt === null ? 'and still paused' : `until ${utcText(toAt)}`
   return no(`paused by ${by}${reason === '' ? '' : ` (${reason})`} since ${utcText(fromAt)}, ${end}`)
 }
 
@@ -123,19 +123,19 @@ function planned({ run, deleted, schedule, now }: WhyFacts, slotAt: number): Ans
     return yes(`planned at ${utcText(run.createdAt)} as ${nameOf(run)}${late}`)
   }
   if (deleted) return yes(`planned as ${nameOf(deleted)}, which ${deleted.by} deleted at ${utcText(deleted.at)}`)
-  if (slotAt <= schedule.watermarkAt) return note('planning has passed it, and there is no run of it')
-  return slotAt > now ? note('still to come') : no(`planning has come as far as ${utcText(schedule.watermarkAt)}`)
+  if (slotAt <= schedule.watermarkAt) return note('the planner has passed it without creating a run')
+  return slotAt > now ? note('in the future') : no(`the planner has reached ${utcText(schedule.watermarkAt)}`)
 }
 
 function record({ nonRun }: WhyFacts): Answer | null {
   if (!nonRun) return null
   const { state, reason, detail, fromAt, toAt, count, recordedAt } = nonRun
-  const span = count === 1 ? '' : `, with ${count} from ${utcText(fromAt)} to ${utcText(toAt)}`
-  return no(`on record as ${state}: ${reason}${detail === '' ? '' : ` (${detail})`}${span}, at ${utcText(recordedAt)}`)
+  const span = count === 1 ? '' : `, one of ${count} from ${utcText(fromAt)} to ${utcText(toAt)}`
+  return no(`recorded as ${state}: ${reason}${detail === '' ? '' : ` (${detail})`}${span}, at ${utcText(recordedAt)}`)
 }
 
 function group({ run, nonRun, before, schedule }: WhyFacts): Answer | null {
-  const behind = before ? `${nameOf(before)}, ${before.state}` : 'others'
+  const behind = before ? `${nameOf(before)} (${before.state})` : 'another run of its concurrency group'
   if (nonRun?.reason === 'overlap') return no(`came due behind ${behind}; overlap is '${schedule.firing.overlap}'`)
   if (!run || run.group === null) return null
   if (run.state === 'pending' && run.readiness !== 'ready') return no(`waits behind ${behind}`)
@@ -147,7 +147,7 @@ function queue({ run, queue: row, workers }: WhyFacts): Answer | null {
   if (row?.pause) return no(`queue "${run.queue}" is paused by ${row.pause.by} since ${utcText(row.pause.at)}`)
   const serving = workers.filter((one) => one.roles.includes('worker') && run.queue in one.queues).length
   return serving === 0
-    ? no(`nobody who is alive serves queue "${run.queue}"`)
+    ? no(`no live worker serves queue "${run.queue}"`)
     : yes(`${serving} ${serving === 1 ? 'process serves' : 'processes serve'} queue "${run.queue}"`)
 }
 
@@ -168,4 +168,4 @@ function attempts({ run, journal }: WhyFacts): Answer | null {
 }
 
 const backfill = ({ backfill: run }: WhyFacts): Answer | null =>
-  run && { ok: run.state === 'succeeded' ? true : null, text: `run afterwards by ${nameOf(run)}, ${run.state}` }
+  run && { ok: run.state === 'succeeded' ? true : null, text: `backfilled by ${nameOf(run)}, ${run.state}` }

@@ -1,4 +1,4 @@
-/** What is known about one occurrence, and what may be said of it; deciding is `why.ts`, gathering `scheduler/why.ts`. */
+/** The facts about one occurrence and the verdicts of `why`; `scheduler/why.ts` gathers the facts, `why.ts` decides. */
 import type { Run } from '../run/run.ts'
 import type { RunState } from '../run/state.ts'
 import type { Schedule } from '../schedule/schedule.ts'
@@ -13,39 +13,39 @@ export type WhyVerdict =
   | 'cancelled'
   | 'skipped'
   | 'missed'
-  /** The instant asked about is no occurrence. */
+  /** The given instant is not an occurrence. */
   | 'not_due'
   | 'future'
   | 'not_planned_yet'
-  /** Longer ago than records are kept. */
+  /** Older than the retention of records. */
   | 'forgotten'
-  /** Accounted for, and yet neither run nor record: ask for an audit. */
+  /** The planner passed it, and there is neither a run nor a record: run an audit. */
   | 'lost'
 
 export interface WhyFacts {
   readonly schedule: Schedule
   readonly periods: DefinitionPeriods
   readonly timeline: Timeline
-  /** The instant that was asked about. */
+  /** The given instant. */
   readonly at: number
   readonly now: number
-  /** What happened before this may have left the store. */
+  /** Retention may have deleted records older than this. */
   readonly forgottenAt: number
-  /** The run of the occurrence that is meant. */
+  /** The run of the occurrence. */
   readonly run: Run | null
-  /** The run of the occurrence that is meant was deleted: this is what is left of it. */
+  /** What is left of the run when a user deleted it. */
   readonly deleted: DeletedRun | null
-  /** A run that made it good later. */
+  /** A backfill run of the occurrence. */
   readonly backfill: Run | null
   readonly nonRun:
     | (Pick<NonRun, 'state' | 'reason' | 'detail' | 'count' | 'fromAt' | 'toAt'> & { recordedAt: number })
     | null
-  /** The run that was, or is, before it in its group. */
+  /** The run that was, or is, before it in its concurrency group. */
   readonly before: Run | null
   readonly queue: {
     readonly pause: { readonly by: string; readonly reason: string; readonly at: number } | null
   } | null
-  /** Processes that are alive. */
+  /** Live processes. */
   readonly workers: readonly WhyWorker[]
   readonly journal: readonly { readonly at: number; readonly kind: string }[]
 }
@@ -69,9 +69,9 @@ export interface Fate {
   readonly reason: string | null
   /** One English sentence. */
   readonly sentence: string
-  /** What to change so that it would run, where something can be. */
+  /** What to change so that such an occurrence runs, or null. */
   readonly hint: string | null
 }
 
-/** The occurrence that is meant: the instant itself, or the nearest before it; null when there is none. */
+/** The occurrence that an instant refers to: the instant itself, or the nearest occurrence before it, or null. */
 export const meantBy = (timeline: Timeline, at: number): number | null => timeline.prevAt(at + 1)

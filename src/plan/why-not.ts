@@ -1,4 +1,4 @@
-/** Says why an occurrence became no run, from its record; what else may have become of one is `why.ts`. */
+/** Explains from its record why an occurrence did not run; `why.ts` covers all other outcomes. */
 import { elapsedText, nameOf } from './instant-text.ts'
 import type { NonRun } from './non-run.ts'
 import type { Fate, WhyFacts } from './why-facts.ts'
@@ -6,7 +6,7 @@ import type { Fate, WhyFacts } from './why-facts.ts'
 export const HINTS: Partial<Record<NonRun['reason'], string>> = {
   window: 'raise catchUpWindow',
   limit: 'raise catchUpLimit',
-  policy: "set catchUp to 'all', or make it good with a backfill",
+  policy: "set catchUp to 'all', or run it with a backfill",
   overlap: "set a timeout, or overlap 'queue_one'",
   dst_gap: "set dst.gap to 'shift'",
   max_runs: 'raise maxRuns',
@@ -24,11 +24,11 @@ type Because = Pick<WhyFacts, 'before' | 'schedule'> & { readonly detail: string
 function becauseOf(reason: NonRun['reason'], { detail, before, schedule }: Because): string {
   switch (reason) {
     case 'window':
-      return `nobody planned at that time, and it was older than the catch-up window of ${elapsedText(schedule.catchUp.windowMs)}`
+      return `no planner was running at that time, and it was older than the catch-up window of ${elapsedText(schedule.catchUp.windowMs)}`
     case 'limit':
-      return `nobody planned at that time, and catch-up is limited to the newest ${schedule.catchUp.limit}`
+      return `no planner was running at that time, and catch-up runs only the newest ${schedule.catchUp.limit}`
     case 'policy':
-      return `nobody planned at that time, and catchUp '${schedule.catchUp.catchUp}' leaves it out`
+      return `no planner was running at that time, and catchUp '${schedule.catchUp.catchUp}' does not run it`
     case 'paused':
       return `the schedule was paused ${detail}`.trimEnd()
     case 'overlap': {
@@ -42,10 +42,10 @@ function becauseOf(reason: NonRun['reason'], { detail, before, schedule }: Becau
     case 'before_start':
       return `the schedule starts at ${detail}`
     case 'dst_gap':
-      return `the clocks of ${detail} went past it, and dst.gap is 'skip'`
+      return `the clock change in ${detail} skipped that local time, and dst.gap is 'skip'`
     case 'max_runs':
-      return 'the schedule had made all the runs it may'
+      return 'the schedule had reached maxRuns'
     case 'edited':
-      return 'the timing was changed before the run was due'
+      return 'an edit changed the timing before the run was due'
   }
 }

@@ -1,4 +1,4 @@
-/** Decides, purely, what became of one occurrence and why, in one sentence; the facts are gathered by `scheduler/why.ts`, the checklist beside it is `why-checks.ts`. */
+/** Decides, without I/O, the outcome of one occurrence and explains it in one sentence; `scheduler/why.ts` gathers the facts, `why-checks.ts` builds the checklist. */
 import type { Run } from '../run/run.ts'
 import type { RunState } from '../run/state.ts'
 import { elapsedText, instantText, nameOf } from './instant-text.ts'
@@ -13,8 +13,8 @@ export function fateOf(facts: WhyFacts): Fate {
   const say = (when: number): string => instantText(when, facts.schedule.timing)
   const past = slotAt === null ? 'there is none before it' : `the one before it is ${say(slotAt)}`
   const next = nextAt === null ? 'none comes after it' : `the next is ${say(nextAt)}`
-  const then = slotAt === null ? '' : ` Of the one before: ${decapitalised(fateOfSlot(facts, slotAt).sentence)}`
-  const sentence = `${instantText(at, facts.schedule.timing)} is no occurrence: ${past}, and ${next}.${then}`
+  const then = slotAt === null ? '' : ` The one before: ${decapitalised(fateOfSlot(facts, slotAt).sentence)}`
+  const sentence = `${instantText(at, facts.schedule.timing)} is not an occurrence: ${past}, and ${next}.${then}`
   return { verdict: 'not_due', reason: reasonNotDue(facts), sentence, hint: null }
 }
 
@@ -36,10 +36,10 @@ function fateOfSlot(facts: WhyFacts, slotAt: number): Fate {
           ? fateOfNonRun(facts, nonRun)
           : fateOfNothing(facts, slotAt)
   if (!backfill) return fate
-  return { ...fate, sentence: `${fate.sentence} A backfill made it good: ${nameOf(backfill)} ${backfill.state}.` }
+  return { ...fate, sentence: `${fate.sentence} A backfill covers it: ${nameOf(backfill)} (${backfill.state}).` }
 }
 
-/** Cancelled ahead of time, and then passed over: the record is the later word. */
+/** A run that was cancelled before it was due and then recorded as a non-run: the record is newer. */
 const denied = ({ state, startedAt }: Pick<Run, 'state' | 'startedAt'>, nonRun: unknown): boolean =>
   nonRun !== null && state === 'cancelled' && startedAt === null
 
@@ -49,7 +49,7 @@ const ENDS: Partial<Record<RunState, readonly [WhyVerdict, words: string]>> = {
   cancelled: ['cancelled', 'It was cancelled'],
 }
 
-/** How it ended is still known, and nothing else. */
+/** The outcome is all that is left of a deleted run. */
 function fateOfDeleted(run: DeletedRun): Fate {
   const [verdict, words] = ENDS[run.state] ?? ['forgotten', 'It ended']
   const sentence = `${words}: ${nameOf(run)}, which ${run.by} deleted at ${new Date(run.at).toISOString()}.`
@@ -65,20 +65,20 @@ function fateOfRun(facts: WhyFacts, run: Run): Fate {
   switch (state) {
     case 'succeeded': {
       const late = startedAt === null ? '' : `, started ${elapsedText(startedAt - dueAt)} after it was due`
-      const caught = run.trigger === 'catch_up' ? 'It was run afterwards after an outage' : 'It ran'
+      const caught = run.trigger === 'catch_up' ? 'It ran late, by catch-up' : 'It ran'
       return told('ran', `${caught}: ${name} succeeded at ${attempts}${late}.`)
     }
     case 'running': {
       const since = elapsedText(now - (startedAt ?? now))
       const where =
         workerId === null
-          ? `${name} was handed over, and waits to be completed from outside; it began ${since} ago`
+          ? `${name} was handed over to an external system, which has not completed it; it started ${since} ago`
           : `${name} on ${workerId} for ${since}`
       return told('running', `It is running: ${where}, ${attempts}.`)
     }
     case 'failed': {
       const why = error ? `: ${error.message}` : ''
-      const hint = journal.some(({ kind }) => kind === 'timed_out') ? 'give it a longer timeout' : null
+      const hint = journal.some(({ kind }) => kind === 'timed_out') ? 'set a longer timeout' : null
       const again = attempt === 1 ? '1 attempt' : `${attempt} attempts`
       return {
         verdict: 'failed',
@@ -88,7 +88,7 @@ function fateOfRun(facts: WhyFacts, run: Run): Fate {
       }
     }
     case 'cancelled': {
-      const when = startedAt === null ? 'before it began' : `after it had begun, ${attempts}`
+      const when = startedAt === null ? 'before it started' : `after it had started, ${attempts}`
       const at = finishedAt === null ? '' : ` at ${new Date(finishedAt).toISOString()}`
       return told('cancelled', `It was cancelled ${when}: ${name} ended${at}.`)
     }
@@ -111,11 +111,11 @@ function fateOfWaiting({ now, before, queue, workers, schedule }: WhyFacts, run:
     return { ...fate, verdict: jittered && run.scheduledAt! <= now ? 'waiting' : 'future' }
   }
   if (run.readiness !== 'ready') {
-    const whom = before ? `${nameOf(before)}, which is ${before.state}` : 'others of its concurrency group'
+    const whom = before ? `${nameOf(before)}, which is ${before.state}` : 'another run of its concurrency group'
     return told(
       'overlap',
-      `It waits behind ${whom}: runs of this concurrency group go one after another.`,
-      'set a timeout, or another overlap',
+      `It waits behind ${whom}: the runs of a concurrency group run one at a time.`,
+      'set a timeout, or change overlap',
     )
   }
   if (queue?.pause) {
@@ -129,7 +129,7 @@ function fateOfWaiting({ now, before, queue, workers, schedule }: WhyFacts, run:
   }
   if (!workers.some((one) => one.roles.includes('worker') && run.queue in one.queues)) {
     const hint = `start a worker that serves queue "${run.queue}"`
-    return told('no_worker', `It waits: nobody who is alive serves queue "${run.queue}".`, hint)
+    return told('no_worker', `It waits: no live worker serves queue "${run.queue}".`, hint)
   }
   const since = elapsedText(now - run.dueAt)
   const hint = `raise the concurrency of queue "${schedule.queue}", or start another worker`
@@ -146,40 +146,40 @@ function fateOfNothing({ schedule, periods, timeline, now, forgottenAt, workers 
   })
   if (slotAt <= watermarkAt) {
     if (slotAt < Math.max(forgottenAt, periods.list[0]!.afterAt)) {
-      return told('forgotten', null, 'It is longer ago than records are kept, and so nobody knows any more.')
+      return told('forgotten', null, 'It is older than the retention of records, so its outcome is unknown.')
     }
     return {
-      ...told('lost', null, 'It should be a run or a record and is neither.'),
-      hint: 'call app.audit() and tell us what it says',
+      ...told('lost', null, 'It has neither a run nor a record, which should not happen.'),
+      hint: 'call app.audit() and report its result as a bug',
     }
   }
   if (firing.maxRuns !== null && runCount >= firing.maxRuns && nextAt === null) {
     return {
-      ...told('skipped', 'max_runs', `It does not run: all ${firing.maxRuns} runs were made.`),
+      ...told('skipped', 'max_runs', `It does not run: the schedule has created all ${firing.maxRuns} runs (maxRuns).`),
       hint: HINTS.max_runs!,
     }
   }
   const verdict = slotAt > now ? 'future' : 'not_planned_yet'
   const period = timeline.periodAt(slotAt)
   const why = period ? timeline.slotsIn(period).whyNot(slotAt) : null
-  // Recorded when the last of its kind has passed; the definition says it already.
+  // The record is written when the whole range has passed; the definition gives the reason already.
   if (why) return told(verdict, why.reason, `It does not run: ${why.reason.replaceAll('_', ' ')} (${why.detail}).`)
   if (pause) {
     const words = pause.reason === '' ? '' : ` (${pause.reason})`
-    const until = pause.until === null ? 'is resumed' : `goes on at ${new Date(pause.until).toISOString()}`
-    const sentence = `The schedule is paused by ${pause.by}${words}: what becomes of this one is decided when it ${until}.`
+    const until = pause.until === null ? 'is resumed' : `resumes at ${new Date(pause.until).toISOString()}`
+    const sentence = `The schedule is paused by ${pause.by}${words}: this occurrence is decided when it ${until}.`
     return { ...told(verdict, 'paused', sentence), hint: 'resume the schedule' }
   }
   if (quarantine) {
-    const sentence = `The schedule was set aside because it cannot be planned: ${quarantine.message}.`
+    const sentence = `The schedule is in quarantine because it cannot be planned: ${quarantine.message}.`
     return { ...told(verdict, 'quarantined', sentence), hint: 'change its definition, which lifts the quarantine' }
   }
-  if (slotAt > now) return told('future', null, `It is still to come, in ${elapsedText(slotAt - now)}.`)
+  if (slotAt > now) return told('future', null, `It is in the future: due in ${elapsedText(slotAt - now)}.`)
   if (!workers.some(({ roles }) => roles.includes('scheduler'))) {
-    const sentence = 'It is not planned yet: nobody who is alive plans.'
+    const sentence = 'It is not planned yet: no live process plans schedules.'
     return { ...told(verdict, 'no_scheduler', sentence), hint: 'start an app with the role scheduler' }
   }
-  return told(verdict, null, 'It is not planned yet: planning has not come that far.')
+  return told(verdict, null, 'It is not planned yet: the planner has not reached it.')
 }
 
 const decapitalised = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1)
