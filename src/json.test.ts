@@ -41,7 +41,7 @@ describe('a value to be stored', () => {
 
   it('is held to the bound it is given', () => {
     expect(() => toJsonText('a'.repeat(5000), { what: 'metadata', maxBytes: 4096 })).toThrow(
-      refusal('JSON_TOO_LARGE', /^metadata is 5 KiB, more than 4 KiB$/),
+      refusal('JSON_TOO_LARGE', /^metadata is too large: 5 KiB, and the limit is 4 KiB$/),
     )
   })
 
@@ -75,7 +75,7 @@ describe('a value to be stored', () => {
       },
     ],
   ])('is refused with a code when it holds %s', (_, value) => {
-    expect(() => text(value)).toThrow(refusal('JSON_INVALID', /^payload is not plain JSON/))
+    expect(() => text(value)).toThrow(refusal('JSON_INVALID', /^payload cannot be stored as JSON/))
   })
 })
 

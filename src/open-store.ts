@@ -13,7 +13,7 @@ export type StoreAddress =
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'postgres'; readonly url: string; readonly schema?: string }
 
-const HINT = 'use an address such as sqlite:./everytick.db or postgres://user@host/database'
+const HINT = 'write it like sqlite:./everytick.db or postgres://user@host/database'
 
 /** Error messages never contain the address, because it may contain a password. */
 export function readStoreAddress(text: string): StoreAddress {

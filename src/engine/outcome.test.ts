@@ -67,6 +67,6 @@ describe('what was thrown', () => {
     const circle: Record<string, unknown> = {}
     circle.self = circle
     const round = new AttemptFailed('F', 'no', { code: 'C', detail: circle as never })
-    expect(detailOf(round)).toMatchObject({ notStored: expect.stringContaining('not plain JSON') })
+    expect(detailOf(round)).toMatchObject({ notStored: expect.stringContaining('cannot be stored as JSON') })
   })
 })

@@ -72,12 +72,12 @@ describe('an occurrence', () => {
       'ran',
       /^It ran: run 0190163d-8694\S+ succeeded at the first attempt, started 41ms after/,
     ],
-    ['that was caught up', { run: run({ trigger: 'catch_up' }) }, 'ran', /^It was run afterwards after an outage/],
+    ['that was caught up', { run: run({ trigger: 'catch_up' }) }, 'ran', /^It ran late, by catch-up: run/],
     [
       'that was handed over',
       { run: run({ state: 'running', workerId: null }) },
       'running',
-      /^It is running: run \S+ was handed over, and waits to be completed from outside; it began 59m59s ago, /,
+      /^It is running: run \S+ was handed over to an external system, .* not completed it; it started 59m59s ago, /,
     ],
     ['that works', { run: run({ state: 'running' }) }, 'running', /^It is running: run \S+ on w3 for 59m59s/],
     [
@@ -88,7 +88,7 @@ describe('an occurrence', () => {
     [
       'that was cancelled',
       { run: run({ state: 'cancelled', startedAt: null }) },
-      ...(['cancelled', /^It was cancelled before it began/] as const),
+      ...(['cancelled', /^It was cancelled before it started/] as const),
     ],
     [
       'whose run was deleted',
@@ -111,7 +111,7 @@ describe('an occurrence', () => {
       'without workers',
       { run: run(waiting), workers: [] },
       'waiting no_worker',
-      /^It waits: nobody who is alive serves/,
+      /^It waits: no live worker serves/,
     ],
     ['in a long queue', { run: run(waiting) }, 'waiting queued', /^It has waited for a free worker .* for 1h: run/],
     [
@@ -161,10 +161,10 @@ describe('an occurrence', () => {
       'in a gap',
       { nonRun: nonRun({ reason: 'dst_gap', detail: 'Europe/Berlin' }) },
       'skipped dst_gap',
-      /clocks of Europe\/Berlin/,
+      /clock change in Europe\/Berlin/,
     ],
-    ['after the last', { nonRun: nonRun({ reason: 'max_runs' }) }, 'skipped max_runs', /made all the runs it may/],
-    ['that an edit took', { nonRun: nonRun({ reason: 'edited' }) }, 'skipped edited', /timing was changed/],
+    ['after the last', { nonRun: nonRun({ reason: 'max_runs' }) }, 'skipped max_runs', /had reached maxRuns/],
+    ['that an edit took', { nonRun: nonRun({ reason: 'edited' }) }, 'skipped edited', /an edit changed the timing/],
     ['too old', { nonRun: nonRun({ state: 'missed', reason: 'window' }) }, 'missed window', /catch-up window of 1d\.$/],
     ['one too many', { nonRun: nonRun({ state: 'missed', reason: 'limit' }) }, 'missed limit', /the newest 100\.$/],
     ['not the latest', { nonRun: nonRun({ state: 'missed', reason: 'policy' }) }, 'missed policy', /catchUp 'latest'/],
@@ -174,11 +174,11 @@ describe('an occurrence', () => {
       ...(['skipped paused', /^It was skipped/] as const),
     ],
     [
-      'that a backfill run afterwards',
+      'that a backfill covers',
       { nonRun: nonRun({ state: 'missed', reason: 'policy' }), backfill: run({ id: OTHER, trigger: 'backfill' }) },
-      ...(['missed policy', /A backfill made it good: run 0190163d-0000\S+ succeeded\.$/] as const),
+      ...(['missed policy', /A backfill covers it: run 0190163d-0000\S+ \(succeeded\)\.$/] as const),
     ],
-    ['still to come', { now: SLOT - HOUR, with: { watermarkAt: 0 } }, 'future', /^It is still to come, in 1h\.$/],
+    ['in the future', { now: SLOT - HOUR, with: { watermarkAt: 0 } }, 'future', /^It is in the future: due in 1h\.$/],
     [
       'of a paused schedule',
       { with: { watermarkAt: 0, pause } },
@@ -186,39 +186,39 @@ describe('an occurrence', () => {
       /paused by ana \(stocktaking\)/,
     ],
     [
-      'of one set aside',
-      { with: { watermarkAt: 0, quarantine: { code: 'TIMING_STUCK', message: 'it stands still', at: 0 } } },
-      ...(['not_planned_yet quarantined', /it stands still/] as const),
+      'of a schedule in quarantine',
+      { with: { watermarkAt: 0, quarantine: { code: 'TIMING_STUCK', message: 'it does not advance', at: 0 } } },
+      ...(['not_planned_yet quarantined', /it does not advance/] as const),
     ],
     [
-      'that nobody plans',
+      'without a planner',
       { with: { watermarkAt: 0 }, workers: [] },
       'not_planned_yet no_scheduler',
-      /nobody who is alive plans/,
+      /no live process plans/,
     ],
-    ['behind the planner', { with: { watermarkAt: 0 } }, 'not_planned_yet', /has not come that far/],
+    ['behind the planner', { with: { watermarkAt: 0 } }, 'not_planned_yet', /the planner has not reached it/],
     [
       'after all runs were made',
       { with: { watermarkAt: 0, nextAt: null, runCount: 3, firing: { ...firing, maxRuns: 3 } } },
-      ...(['skipped max_runs', /all 3 runs were made/] as const),
+      ...(['skipped max_runs', /has created all 3 runs/] as const),
     ],
-    ['of long ago', { forgottenAt: SLOT + 1 }, 'forgotten', /longer ago than records are kept/],
-    ['that is lost', {}, 'lost', /^It should be a run or a record and is neither\.$/],
-  ])('%s is told so', (_, given, verdict, sentence) => {
+    ['of long ago', { forgottenAt: SLOT + 1 }, 'forgotten', /older than the retention of records/],
+    ['that is lost', {}, 'lost', /^It has neither a run nor a record, which should not happen\.$/],
+  ])('%s is explained', (_, given, verdict, sentence) => {
     const fate = fateOf(factsOf(given))
     expect(`${fate.verdict} ${fate.reason ?? ''}`.trim()).toBe(verdict)
     expect(fate.sentence).toMatch(sentence)
   })
 })
 
-describe('an instant that is no occurrence', () => {
-  it('is told with its neighbours, and what became of the one before', () => {
+describe('an instant that is not an occurrence', () => {
+  it('is explained with its neighbours and the outcome of the one before', () => {
     const fate = fateOf(factsOf({ at: SLOT + 60_000, run: run() }))
     expect(fate).toMatchObject({ verdict: 'not_due', reason: null })
     expect(fate.sentence).toBe(
-      '2026-11-14 02:31 Europe/Berlin (2026-11-14T01:31:00Z) is no occurrence: the one before it is 2026-11-14 02:30 ' +
+      '2026-11-14 02:31 Europe/Berlin (2026-11-14T01:31:00Z) is not an occurrence: the one before it is 2026-11-14 02:30 ' +
         'Europe/Berlin (2026-11-14T01:30:00Z), and the next is 2026-11-15 02:30 Europe/Berlin (2026-11-15T01:30:00Z). ' +
-        `Of the one before: it ran: run ${ID} succeeded at the first attempt, started 41ms after it was due.`,
+        `The one before: it ran: run ${ID} succeeded at the first attempt, started 41ms after it was due.`,
     )
   })
 
@@ -261,17 +261,17 @@ describe('the checklist', () => {
       ok: false,
       text: 'paused by ana (stocktaking) since 2026-11-14T00:30:00Z, until 2026-11-14T01:31:00Z',
     })
-    expect(checks.record!.text).toBe('on record as skipped: paused (by ana: stocktaking), at 2026-11-14T01:30:00.043Z')
+    expect(checks.record!.text).toBe('recorded as skipped: paused (by ana: stocktaking), at 2026-11-14T01:30:00.043Z')
     expect(shown({ changes: [paused, resumed], at: SLOT + 24 * HOUR, run: run() }).pause!.ok).toBe(true)
   })
 
-  it('tells of a clock change nearby, and holds it against the run where it left it out', () => {
+  it('shows a clock change nearby, as a failed check where it skipped the occurrence', () => {
     const at = Date.parse('2027-03-28T01:00:00Z')
     const timing: TimingSpec = { ...berlin, dst: { gap: 'skip' } }
     const gap = shown({ with: { timing }, at, nonRun: nonRun({ reason: 'dst_gap', detail: 'Europe/Berlin' }) })
     const text = 'the clocks of Europe/Berlin changed from +01:00 to +02:00 at 2027-03-28T01:00:00Z'
     expect(gap.clock_change).toEqual({ ok: false, text })
-    expect(gap.definition).toEqual({ ok: false, text: 'left out by the clocks of Europe/Berlin' })
+    expect(gap.definition).toEqual({ ok: false, text: 'skipped by the clock change in Europe/Berlin' })
     expect(shown({ at, run: run() }).clock_change).toEqual({ ok: null, text })
   })
 
@@ -280,7 +280,7 @@ describe('the checklist', () => {
     const before = { timing: { kind: 'interval', everyMs: HOUR, anchorAt: 0 }, firing } as never
     const edited: Change = { kind: 'edited', revision: 2, at, cutAt: at, by: 'ben', before, after: null }
     expect(shown({ changes: [edited], with: { revision: 2 } }).revision!.text).toBe(
-      'by the definition of revision 2, in force since 2026-11-14T00:30:00Z by ben',
+      'defined by revision 2, which ben saved at 2026-11-14T00:30:00Z',
     )
   })
 })

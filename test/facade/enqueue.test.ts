@@ -142,7 +142,7 @@ describe('a payload', () => {
     ['missing', undefined, 'PAYLOAD_INVALID', 'payload: '],
     ['larger than 256 KiB', { name: 'x'.repeat(256 * 1024) }, 'JSON_TOO_LARGE', '257 KiB'],
     ['deeper than 64 levels', { name: 'x', deep }, 'JSON_INVALID', '64 levels'],
-    ['that refers to itself', { name: 'x', cycle }, 'JSON_INVALID', 'not plain JSON'],
+    ['that refers to itself', { name: 'x', cycle }, 'JSON_INVALID', 'cannot be stored as JSON'],
     ['with a BigInt', { name: 'x', big: 1n }, 'JSON_INVALID', 'BigInt'],
   ])('%s is refused before anything is written', async (_, payload, code, words) => {
     await using t = await start()

@@ -56,7 +56,7 @@ describe('an unknown option', () => {
 
   it.each(['grace'])('that is planned, as %s, says not yet', (key) => {
     const found = refusal(() => scheduleWith({ [key]: 'x' }))
-    expect(found).toMatchObject({ code: 'OPTION_UNKNOWN', hint: expect.stringMatching(/^not yet/) })
+    expect(found).toMatchObject({ code: 'OPTION_UNKNOWN', hint: expect.stringMatching(/^this version does not support it yet/) })
   })
 })
 
@@ -179,7 +179,7 @@ describe('a job', () => {
       delivery: 'at_most_once',
       pauseOnFailure: 3,
     })
-    expect(() => readWork({ retry: { attempts: 2 } }, 'x', once)).toThrow('at_most_once and 2 attempts')
+    expect(() => readWork({ retry: { attempts: 2 } }, 'x', once)).toThrow('delivery at_most_once allows one attempt')
   })
 
   it('has a concurrency key or none', () => {

@@ -240,8 +240,8 @@ describe('the option quotas', () => {
 
   it.each<[string, unknown, RegExp]>([
     ['a quota that is none', { default: { schedule: 1 } }, /"schedule" is not an option of quotas.default/],
-    ['a number that is none', { default: { schedules: '10' } }, /quotas.default.schedules is a whole number/],
-    ['a number below 0', { workspaces: { a: { tags: -1 } } }, /quotas.workspaces\["a"\].tags is a whole number/],
+    ['a number that is none', { default: { schedules: '10' } }, /quotas.default.schedules must be a whole number/],
+    ['a number below 0', { workspaces: { a: { tags: -1 } } }, /quotas.workspaces\["a"\].tags must be a whole number/],
     ['a duration that is none', { default: { smallestInterval: 'soon' } }, /quotas.default.smallestInterval/],
     ['a list of workspaces', { workspaces: [] }, /quotas.workspaces/],
     ['a workspace without a name', { workspaces: { '': {} } }, /a workspace in quotas.workspaces/],

@@ -56,7 +56,7 @@ describe('why', () => {
       ...{ verdict: 'missed', reason: 'policy', hint: expect.stringContaining('backfill') },
     })
     const latest = await t.app.schedules.why('default', 'hourly', at('04:00'))
-    expect(latest.sentence).toMatch(/^It was made good after an outage/)
+    expect(latest.sentence).toMatch(/^It ran late, by catch-up/)
     const failed = await t.app.schedules.why('default', 'broken', at('01:00'))
     expect(failed).toMatchObject({ verdict: 'failed', sentence: expect.stringContaining('no disk') })
   })
