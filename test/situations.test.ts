@@ -192,14 +192,14 @@ describe('the judge of situations', () => {
       return { of: 'serve', level, message, at: START + seconds * 1000, time: time(seconds) }
     }
     const lines = (...all: Record<string, unknown>[]): string[] => judged('queue paused', { lines: all }, PAUSED)
-    expect(lines(line(0, 'info', 'this process plans now'))).toEqual([])
+    expect(lines(line(0, 'info', 'this process now plans schedules'))).toEqual([])
     expect(lines(line(0, 'unreadable', '    at Socket'))).toEqual([
       expect.stringContaining('unreadable:     at Socket'),
     ])
     expect(lines(line(0, 'warn', '3 occurrences were recorded as missed'))).toHaveLength(1)
     const away = judged('database away', {
       lines: [
-        line(0, 'error', 'planner failed and is tried again in 50 ms'),
+        line(0, 'error', 'planner failed and is retried in 50 ms'),
         line(9, 'error', 'planner still fails: x'),
       ],
     })

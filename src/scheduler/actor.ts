@@ -1,21 +1,21 @@
-/** Reads who asks for a change, as revisions and journals keep it; what they may ask for is decided elsewhere. */
+/** Reads the option `by`: the name of the actor, which revisions and journals store; permissions are checked elsewhere. */
 import { readName, refused } from '../options.ts'
 import type { Core, InTransaction } from './core.ts'
 
 export interface By {
-  /** Who asks for it; the name of the app when absent, or `api` where it has none. */
+  /** The actor to record; when absent the name of the app, or `api` if the app has no name. */
   readonly by?: string
 }
 
-/** Whoever asks for a change, and the transaction that it is part of. */
+/** The actor of a change, and the transaction that contains it. */
 export interface ChangeOptions extends By, InTransaction {}
 
-/** Names of Everytick's own: what `sync` paused is resumed, and in the end removed, by itself. */
+/** Names reserved for Everytick: a sync resumes, and finally removes, the schedules that `sync` paused. */
 const OWN = ['sync', 'everytick', 'overlap']
 
 export function readBy({ settings: { name } }: Core, { by }: By): string {
   if (by === undefined) return name === '' || OWN.includes(name) ? 'api' : name
   if (OWN.includes(by))
-    throw refused(`by cannot be "${by}", which stands for Everytick itself`, 'name whoever asks for it')
+    throw refused(`by cannot be "${by}", which is reserved for Everytick`, 'use the name of a person or system')
   return readName(by, 'by')
 }

@@ -1,4 +1,4 @@
-/** Adds runs by hand or brings failed ones back, within the quotas of their workspaces; which runs those are is decided by the callers. */
+/** Adds enqueued runs and retries failed ones within the quotas of their workspaces; the callers choose the runs. */
 import type { Run } from '../run/run.ts'
 import type { Executor } from '../store/contract/executor.ts'
 import type { Enqueued, NewRun } from '../store/contract/runs.ts'
@@ -20,10 +20,10 @@ export function addRuns({ quotas, store }: Gated, runs: readonly NewRun[], tx?: 
   return quotas.within(draws, async () => (await store()).runs.enqueue(runs, tx), tx)
 }
 
-/** How many are looked at side by side. */
+/** How many runs are read in parallel. */
 const AT_ONCE = 50
 
-/** Answers the ids that were moved. */
+/** Returns the ids of the runs that were retried. */
 export function retryRuns({ quotas, store }: Gated, ids: readonly string[], by: string): Promise<string[]> {
   const draws = async (): Promise<Draw[]> => {
     const { history } = await store()

@@ -1,15 +1,15 @@
-/** Decides, purely, what is listed of a run's attempts: the journal has those that another followed, and the row has the last, so that a run that succeeds at once writes no entry. */
+/** Lists the attempts of a run: the journal has all but the last, which is in the run's row, so that a run that succeeds at once writes no journal entry. */
 import type { Json } from '../json.ts'
 import type { Run } from '../run/run.ts'
 import type { RetryReason } from '../run/settle.ts'
 import type { JournalEntry } from '../store/contract/history.ts'
 
 export interface AttemptEntry extends Omit<JournalEntry, 'kind'> {
-  /** Of the last attempt: how it stands, or how it ended. Of all else what the journal calls it. */
+  /** For the last attempt its state or outcome, for all other entries the kind of the journal entry. */
   readonly kind: JournalEntry['kind'] | 'running' | 'succeeded' | 'failed' | 'cancelled'
 }
 
-/** The entries of attempts that ended, and that another attempt followed or may follow. */
+/** Journal entries of attempts that ended and after which another attempt follows or may follow. */
 const ENDED: ReadonlySet<string> = new Set<RetryReason>([
   'retry',
   'lost',
@@ -19,17 +19,17 @@ const ENDED: ReadonlySet<string> = new Set<RetryReason>([
   'unknown_job',
 ])
 
-/** In the order in which things happened. */
+/** In chronological order. */
 export function attemptsOf(run: Run, journal: readonly JournalEntry[]): AttemptEntry[] {
   const last = lastOf(run, journal)
   return last ? [...journal, last].sort((a, b) => a.at - b.at) : [...journal]
 }
 
-/** Whether the journal tells how the last attempt of the run ended. */
+/** Whether the journal has the outcome of the run's last attempt. */
 export const endsAttempt = ({ fence }: Run, journal: readonly JournalEntry[]): boolean =>
   journal.some((entry) => ENDED.has(entry.kind) && fenceOf(entry) === fence)
 
-/** Null when the row has none: nothing was claimed yet, or the journal tells how the last attempt ended. */
+/** The attempt in the run's row; null when no worker has claimed the run, or when the journal has the last attempt. */
 function lastOf(run: Run, journal: readonly JournalEntry[]): AttemptEntry | null {
   const { id, state, attempt, fence, workerId, startedAt, finishedAt, error } = run
   if (startedAt === null || endsAttempt(run, journal)) return null

@@ -1,4 +1,4 @@
-/** Audits one schedule from what is stored, page by page; whether its occurrences are accounted for is decided by `plan/audit.ts`. */
+/** Audits one schedule: reads its runs and records page by page; `plan/audit.ts` compares them with its occurrences. */
 import { type Audited, auditing } from '../plan/audit.ts'
 import { countingAhead } from '../plan/counted-ahead.ts'
 import { type DefinitionPeriods, definitionPeriods, type Timeline, timelineOf } from '../plan/definition-periods.ts'
@@ -8,15 +8,15 @@ import type { Store } from '../store/contract/store.ts'
 import { inSteps, yieldToEventLoop } from '../time/in-steps.ts'
 
 export interface AuditSpan extends SlotSpan {
-  /** Revisions before this may have left the store. */
+  /** Retention may have deleted revisions older than this. */
   readonly forgottenAt: number
 }
 
-/** Runs that are held in memory at once. */
+/** Runs that are in memory at once. */
 const PAGE = 1000
 const MAX_SCANS = 5
 
-/** `gone` when it was removed meanwhile; `unreadable` when this version cannot read one of its timings. */
+/** `gone` when the schedule was removed meanwhile; `unreadable` when this version cannot read one of its timings. */
 export async function auditSchedule(
   store: Store,
   schedule: Schedule,
@@ -29,9 +29,9 @@ export async function auditSchedule(
     const after = await store.schedules.get(schedule.workspace, schedule.key)
     if (after?.id !== schedule.id) return 'gone'
     if (found === 'unreadable') return found
-    // A watermark that moves on leaves what is below it as it was. One that goes back took runs with it.
+    // A watermark that advances does not change what is below it. One that goes back deleted runs.
     const moved = after.revision !== current.revision || after.watermarkAt < current.watermarkAt
-    // A concurrency group that skips a run turns it into a record between two of our reads: what is really amiss is so a second time.
+    // Between two reads a concurrency group may skip a run, which turns it into a record. A real defect is there in a second scan too.
     const offences = JSON.stringify([found.lost, found.doubled, found.unexplained])
     const settled = !moved && (isClean(found) || offences === before)
     if (settled || looks === MAX_SCANS) return found
@@ -66,7 +66,7 @@ async function look(store: Store, schedule: Schedule, span: AuditSpan): Promise<
       break
     }
     await yieldToEventLoop()
-    // The last instant of a full page may have more runs than the page had room for.
+    // The last instant of a full page may have more runs than fit into the page.
     const lastAt = page.at(-1)!.scheduledAt
     const whole = page.filter(({ scheduledAt }) => scheduledAt < lastAt)
     await inSteps(one.add(whole))
@@ -78,7 +78,7 @@ async function look(store: Store, schedule: Schedule, span: AuditSpan): Promise<
 
 const HOUR_MS = 3_600_000
 
-/** A schedule that leaves something out may have a record of its own for every second, and they are read hour by hour. */
+/** A schedule with exclusions may have one record per second, so its records are read hour by hour. */
 async function recordsOf(
   { history }: Store,
   { id }: Schedule,
@@ -89,20 +89,20 @@ async function recordsOf(
   const found: RecordedNonRun[] = []
   for (let from = afterAt; from < untilAt; from += HOUR_MS) {
     const hour = await history.nonRuns(id, { afterAt: from, untilAt: Math.min(untilAt, from + HOUR_MS) })
-    // One that begins before the hour reached into the hour before, and is known.
+    // A record that begins before this hour was already read with the hour before.
     for (const record of hour) if (from === afterAt || record.fromAt > from) found.push(record)
     await yieldToEventLoop()
   }
   return found
 }
 
-/** Whether it has made all the runs it may: what comes later is no occurrence any more. */
+/** Whether the schedule has reached `maxRuns`: it has no occurrences after that. */
 export const isDone = ({ nextAt, runCount, firing }: Schedule): boolean =>
   nextAt === null && firing.maxRuns !== null && runCount >= firing.maxRuns
 
 /**
- * The definition periods that can be judged, or null when the present one is not among them: a row written by a newer version, or with a
- * zone that is unknown here. An edit that put such a timing right ends it, and what came before stays unjudged.
+ * The definition periods that this version can read, or null when it cannot read the current one: a row written by a newer
+ * version, or with an unknown time zone. Periods before an unreadable one are left out.
  */
 export function readable(
   periods: DefinitionPeriods,

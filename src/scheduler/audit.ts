@@ -1,4 +1,4 @@
-/** `app.audit`: whether every occurrence of every schedule is accounted for once, told in figures and by name; it repairs nothing. */
+/** `app.audit`: checks that every occurrence of every schedule has exactly one run or record; it repairs nothing. */
 import { EverytickError, shown } from '../errors.ts'
 import { checkKeys, type Instant, readInstantOption, readStoredName, refused } from '../options.ts'
 import type { Audited, Offences } from '../plan/audit.ts'
@@ -10,9 +10,9 @@ import { type AuditSpan, auditSchedule } from './audit-schedule.ts'
 import type { Core } from './core.ts'
 
 export interface AuditOptions {
-  /** Occurrences after this; a day before `to` when absent. */
+  /** Audits occurrences after this; a day before `to` when absent. */
   readonly from?: Instant
-  /** Occurrences up to this; now when absent. */
+  /** Audits occurrences up to this; now when absent. */
   readonly to?: Instant
   readonly workspace?: string
   /** The key of one schedule, in the given workspace or in `default`. */
@@ -26,38 +26,38 @@ export interface NamedOccurrence {
   readonly at: Date
 }
 
-/** expected = runs + nonRuns + lostCount. Of what is amiss, the first hundred are named and all are counted. */
+/** expected = runs + nonRuns + lostCount. The lists name the first hundred defects of each kind; the counts include all. */
 export interface AuditReport {
-  /** Whether nothing is amiss. */
+  /** Whether the audit found no defect. */
   readonly ok: boolean
   readonly from: Date
   readonly to: Date
   readonly schedules: number
-  /** Occurrences that had to be accounted for. */
+  /** Occurrences that need a run or a record. */
   readonly expected: number
   readonly runs: number
-  /** Occurrences on record as skipped or missed. */
+  /** Occurrences recorded as skipped or missed. */
   readonly nonRuns: number
-  /** Runs that made occurrences good later, beside those. */
+  /** Backfill runs; they are extra. */
   readonly backfills: number
-  /** Occurrences that are not planned yet. */
+  /** Occurrences that the planner has not reached yet. */
   readonly pending: number
-  /** Neither run nor record. */
+  /** Occurrences with neither a run nor a record. */
   readonly lost: readonly NamedOccurrence[]
   readonly lostCount: number
-  /** More than one of them. */
+  /** Occurrences with more than one run or record. */
   readonly doubled: readonly NamedOccurrence[]
   readonly doubledCount: number
-  /** Runs and records of what was no occurrence, and records that count wrongly. */
+  /** Runs and records of instants that are not occurrences, and records with a wrong count. */
   readonly unexplained: readonly NamedOccurrence[]
   readonly unexplainedCount: number
-  /** Schedules with a timing that this version cannot read, and so cannot judge. */
+  /** Schedules with a timing that this version cannot read, and therefore cannot audit. */
   readonly unreadable: readonly string[]
-  /** What the figures cannot show, and `ok` does not count. */
+  /** Limits of the audit, such as a failover of the database; they do not affect `ok`. */
   readonly notes: readonly AuditNote[]
 }
 
-/** After this failover of the database, writes that were acknowledged in the span may be missing, with all trace of them. */
+/** A failover of the database: writes acknowledged in the span may be missing without a trace. */
 export interface AuditNote {
   readonly kind: 'failover'
   readonly from: Date
@@ -66,7 +66,7 @@ export interface AuditNote {
 
 const KEYS = ['from', 'to', 'workspace', 'schedule', 'onProgress']
 const DAY_MS = 86_400_000
-/** Schedules that are read and looked at side by side: each may hold a payload as large as one may be. */
+/** Schedules that are audited in parallel: few, because each may have a payload of the maximum size. */
 const ABREAST = 8
 const NAMED = 100
 
@@ -74,7 +74,7 @@ export async function audit(core: Core, options: AuditOptions = {}): Promise<Aud
   checkKeys(options, KEYS, 'audit()')
   const { onProgress } = options
   if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw refused(`onProgress is a function, not ${shown(onProgress)}`)
+    throw refused(`onProgress must be a function, not ${shown(onProgress)}`)
   }
   const store = await core.store()
   const span = readSpan(core, options, await store.now())
@@ -109,7 +109,7 @@ export async function audit(core: Core, options: AuditOptions = {}): Promise<Aud
   return { ok: amiss === 0, from, to, ...figures, ...named, unreadable, notes }
 }
 
-/** The newest are read; there are few. */
+/** Only the newest are read; there are few. */
 const FAILOVERS = 100
 
 async function failoverNotes({ failovers }: Store, { afterAt, untilAt }: AuditSpan): Promise<AuditNote[]> {
@@ -133,7 +133,7 @@ type Figures = Pick<
 const names = ({ workspace, key }: Schedule, { first }: Offences): NamedOccurrence[] =>
   first.map((at) => ({ workspace, key, at: new Date(at) }))
 
-/** A run may be cancelled this long before its instant, and the janitor may be at work while we read. */
+/** A run may be cancelled this long before its instant, and the janitor may delete rows while we read. */
 const MARGIN_MS = 60_000
 
 function readSpan({ settings }: Core, options: AuditOptions, now: number): AuditSpan {
@@ -145,12 +145,12 @@ function readSpan({ settings }: Core, options: AuditOptions, now: number): Audit
     options.from === undefined
       ? Math.max(untilAt - DAY_MS, Math.min(untilAt, oldestAt))
       : readInstantOption(options.from, 'from')
-  if (afterAt > untilAt) throw refused('from is after to', 'give the earlier instant first')
+  if (afterAt > untilAt) throw refused('from is later than to', 'swap from and to')
   if (afterAt < oldestAt) {
     const [from, oldest] = [afterAt, oldestAt].map((at) => new Date(Math.ceil(at)).toISOString())
     throw refused(
-      `from is ${from}, and what happened then may be forgotten: records are kept for ${formatDuration(retentionMs)}`,
-      `audit from ${oldest} on, or keep more with retention.history and retention.journal`,
+      `from is ${from}, and records that old may have been deleted: retention is ${formatDuration(retentionMs)}`,
+      `set from to ${oldest} or later, or raise retention.history and retention.journal`,
     )
   }
   return { afterAt, untilAt, forgottenAt: now - journalMs }

@@ -1,4 +1,4 @@
-/** Asks for a backfill: which occurrences of a past span it would run and which it would leave alone, refused before anything is written. */
+/** Starts a backfill: finds the occurrences of a past span that it runs and those it keeps, after checking everything. */
 import { checkKeys, type Instant, readBoolean, readInstantOption, readInteger, refused } from '../options.ts'
 import { accountUpTo } from '../plan/account.ts'
 import { estimating } from '../plan/backfill.ts'
@@ -15,16 +15,16 @@ import { settlePast } from './schedule-writing.ts'
 import { payloadOf } from './trigger.ts'
 
 export interface BackfillOptions extends By {
-  /** The first and the last instant; occurrences at either are meant too. */
+  /** The first and the last instant, both included. */
   readonly from: Instant
   readonly to: Instant
-  /** How many of its runs may be unfinished at once; 1 when absent. */
+  /** The most runs of the backfill that are in flight at once; 1 when absent. */
   readonly concurrency?: number
-  /** Runs what ran already once more. */
+  /** Also runs occurrences that already have a run. */
   readonly force?: boolean
-  /** Instead of the schedule's own. */
+  /** Replaces the payload of the schedule. */
   readonly payload?: unknown
-  /** Answers what would be done, and writes nothing. */
+  /** Returns what the backfill would do, and writes nothing. */
   readonly dryRun?: boolean
 }
 
@@ -34,9 +34,9 @@ export interface BackfillAnswer {
   /** Occurrences in the span. */
   readonly total: number
   readonly toRun: number
-  /** Ran already, or must not run. */
+  /** Occurrences that ran already, or must not run. */
   readonly kept: number
-  /** The first hundred that run. */
+  /** The first hundred occurrences to run. */
   readonly first: readonly Date[]
 }
 
@@ -61,7 +61,7 @@ export async function startBackfill(
   const now = await store.now()
   await inSteps(refusingSpan(schedule, { fromAt, toAt, now }))
   const payload = options.payload === undefined ? null : await payloadOf(core, schedule, options.payload)
-  // What nobody has planned yet would otherwise be run afterwards now, and caught up with later.
+  // Without this, the backfill would run occurrences that are not planned yet, and catch-up would run them a second time.
   const pending = dryRun ? (accountUpTo(schedule, now)?.runs ?? []) : []
   if (!dryRun) await settlePast(store, schedule, { now })
   const taken = await takenBy(store, schedule.id, { afterAt: fromAt - 1, untilAt: toAt })
@@ -74,7 +74,7 @@ export async function startBackfill(
   const span = { fromAt, toAt, concurrency, force, payload, total: numbers.total }
   const { toRun } = numbers
   const bytes = bytesOf(payload ?? schedule.payload)
-  // Its runs are made bit by bit: so many at once, and each with the payload.
+  // A backfill creates its runs step by step: at most `concurrency` are pending, and each stores the payload.
   const draw = { workspace, pendingRuns: Math.min(toRun, concurrency), payloadBytesPerDay: toRun * bytes }
   await core.quotas.within(
     () => [draw],
@@ -90,9 +90,9 @@ function* refusingSpan(
   const of = `a backfill of ${scheduleName(schedule)}`
   if (fromAt > toAt) throw refused(`${of} ends before it begins`, 'swap from and to')
   if (toAt > now)
-    throw refused(`${of} reaches into the future`, 'what is still to come is planned by the schedule itself')
+    throw refused(`${of} reaches into the future`, 'the schedule itself runs future occurrences; end the span at the present')
   const slots = slotsOf(schedule.timing, seedOf(schedule))
-  // Several rules are counted stretch by stretch, and no further than it matters.
+  // Several rules are counted range by range, and only up to the limit.
   let total = slots.countAtLeast(fromAt - 1, toAt) > MAX_SLOTS ? Number.POSITIVE_INFINITY : 0
   for (let at = fromAt - 1; at < toAt && total <= MAX_SLOTS; yield) {
     const untilAt = slots.countableUntil(at, toAt)
@@ -100,10 +100,10 @@ function* refusingSpan(
     at = untilAt
   }
   if (total <= MAX_SLOTS) return
-  throw refused(`${of} has more than ${MAX_SLOTS} occurrences`, 'make it in several spans')
+  throw refused(`${of} has more than ${MAX_SLOTS} occurrences`, 'split it into several backfills')
 }
 
-/** The nominal instants that have a run, live or finished, whatever made it. */
+/** The nominal instants that have a run, live or finished, with any trigger. */
 async function takenBy(
   store: Store,
   scheduleId: string,
@@ -115,7 +115,7 @@ async function takenBy(
     for (const { scheduledAt } of page) taken.add(scheduledAt)
     const last = page.at(-1)
     if (page.length < PAGE || !last) return taken
-    // A page that ends within an instant is followed by one that begins after it: one run of it was seen.
+    // If a page ends between two runs of one instant, the next page begins after that instant: one run is enough.
     from = last.scheduledAt
   }
 }

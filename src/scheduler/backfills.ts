@@ -1,4 +1,4 @@
-/** `app.backfills`: how far backfills have come, waiting for them, cancelling them; asking for one is `backfill.ts`, its steps are the engine's. */
+/** `app.backfills`: lists, awaits and cancels backfills; `backfill.ts` starts one, the engine's backfiller executes it. */
 import { EverytickError, shown } from '../errors.ts'
 import { checkKeys, type Duration, readDuration, readInteger, readStoredName, refused } from '../options.ts'
 import { countEnds } from '../plan/backfill.ts'
@@ -24,28 +24,28 @@ export interface BackfillView {
   readonly createdAt: Date
   readonly finishedAt: Date | null
   readonly state: Backfill['state']
-  /** Dealt with, of `total`: kept, or run to an end. */
+  /** Occurrences of `total` that are done: kept, or with a finished run. */
   readonly done: number
   readonly total: number
   readonly succeeded: number
   readonly failed: number
   readonly cancelled: number
   readonly kept: number
-  /** Runs of it that have not ended. */
+  /** Its runs that have not ended. */
   readonly running: number
 }
 
 export interface Backfills {
   get(id: string): Promise<BackfillView | null>
-  /** Newest first, at most 1000; those of one schedule, in the given workspace or in `default`, or all. */
+  /** Newest first, at most 1000: of one schedule (in the given workspace or in `default`), or of all. */
   list(options?: {
     readonly schedule?: string
     readonly workspace?: string
     readonly limit?: number
   }): Promise<BackfillView[]>
-  /** Makes no more runs and cancels those that have not ended. Answers false when it was over already. */
+  /** Stops creating runs and cancels its runs that have not ended. Returns false when the backfill had ended already. */
   cancel(id: string, options?: By): Promise<boolean>
-  /** Resolves when it is done or cancelled, and none of its runs is in flight. */
+  /** Resolves when the backfill is done or cancelled and all of its runs have ended. */
   wait(id: string, options?: { readonly timeout?: Duration }): Promise<BackfillView>
 }
 
@@ -69,7 +69,7 @@ export function createBackfills(core: Core): Backfills {
       const store = await core.store()
       const scheduleId = options.schedule === undefined ? null : await idOf(store, options.schedule, options.workspace)
       if (scheduleId === null && options.workspace !== undefined) {
-        throw refused('workspace says whose schedule is meant', 'give schedule too')
+        throw refused('workspace needs schedule', 'add schedule: backfills are listed by schedule')
       }
       return backfillViews(core, { limit, ...(scheduleId === null ? {} : { scheduleId }) })
     },
@@ -79,7 +79,7 @@ export function createBackfills(core: Core): Backfills {
       const store = await core.store()
       await find(id)
       const cancelled = await store.backfills.cancel(readId(id))
-      // Read again: only now is it sure that no step has made more.
+      // Read again: only after the cancellation can no step create more runs.
       const { open } = await find(id)
       for (const run of open) await store.runs.cancel(run, by)
       return cancelled
@@ -96,11 +96,11 @@ export function createBackfills(core: Core): Backfills {
   }
 }
 
-/** Those that a filter of the store fits, as people see them. */
+/** The backfills that match the filter, as views. */
 export async function backfillViews(core: Core, filter: BackfillFilter): Promise<BackfillView[]> {
   const found = await (await core.store()).backfills.list({ ...filter, omitPayload: true })
   const views: BackfillView[] = []
-  // One after the other, and each in a turn of its own: the open runs of each may be a thousand.
+  // One at a time, yielding between them, because each may have a thousand unfinished runs.
   for (const backfill of found) {
     if (backfill.open.length > 0) await yieldToEventLoop()
     views.push(await viewIn(core, backfill))
@@ -111,7 +111,7 @@ export async function backfillViews(core: Core, filter: BackfillFilter): Promise
 const viewIn = async (core: Core, backfill: Backfill): Promise<BackfillView> =>
   viewOf(backfill, await statesOf(core, backfill))
 
-/** How the runs stand that were open when the last step was taken; one that is forgotten has ended, nobody knows how. */
+/** The current states of the runs that were unfinished at the last step. A run that retention deleted has ended with an unknown outcome. */
 async function statesOf(core: Core, { open }: Backfill): Promise<ReadonlyMap<string, RunState>> {
   const states = open.length === 0 ? null : await (await core.store()).history.states(open)
   return new Map(open.map((id) => [id, states?.get(id) ?? 'missed']))
@@ -127,7 +127,7 @@ function viewOf(backfill: Backfill, states: ReadonlyMap<string, RunState>): Back
     createdAt: new Date(backfill.createdAt),
     finishedAt: dateOf(finishedAt),
     done: kept + succeeded + failed + cancelled,
-    // The schedule may have been changed since: what was found is right, what was expected is not.
+    // An edit of the schedule may have changed the total; the counted occurrences are right.
     total: state === 'done' ? kept + made : Math.max(total, kept + made),
     ...{ succeeded, failed, cancelled, kept, running: open.length },
   }
@@ -141,7 +141,7 @@ async function idOf(store: Store, schedule: string, workspace = 'default'): Prom
 }
 
 function readId(id: unknown): string {
-  if (typeof id !== 'string') throw refused(`the id of a backfill is text, not ${shown(id)}`)
+  if (typeof id !== 'string') throw refused(`the id of a backfill must be a string, not ${shown(id)}`)
   const lower = id.toLowerCase()
   if (!UUID.test(lower)) throw notFound(id)
   return lower
@@ -154,5 +154,5 @@ const notFound = (id: string): EverytickError =>
 
 const tooLong = (id: string, timeoutMs: number): EverytickError =>
   new EverytickError('WAIT_TIMEOUT', `backfill ${id} has not ended after ${timeoutMs} ms`, {
-    hint: 'it goes on; wait again, or look at it with app.backfills.get()',
+    hint: 'it continues; wait again, or read its progress with app.backfills.get()',
   })

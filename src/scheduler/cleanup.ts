@@ -1,4 +1,4 @@
-/** `app.cleanup()`: retention on demand, by the bounded steps that the janitor makes; what is overdue is decided by the store. */
+/** `app.cleanup()`: applies retention on demand, in the bounded steps of the janitor; the store decides what is overdue. */
 import { shown } from '../errors.ts'
 import { checkKeys, readBoolean, readInteger, refused } from '../options.ts'
 import type { Forgotten, ForgottenCounts, Retention } from '../store/contract/upkeep.ts'
@@ -7,24 +7,24 @@ import type { Core } from './core.ts'
 import { type RetentionOptions, readRetention } from './settings.ts'
 
 export interface CleanupOptions {
-  /** Counts what would be removed, and removes nothing. */
+  /** Counts what would be deleted, and deletes nothing. */
   readonly dryRun?: boolean
-  /** In place of what the app has; what is not named stays as the app has it. */
+  /** Overrides the retention of the app, option by option. */
   readonly retention?: RetentionOptions
-  /** Bounded steps at most; all that are needed when absent. */
+  /** The most steps to take; as many as needed when absent. */
   readonly steps?: number
   readonly onProgress?: (progress: { readonly removed: number }) => void
 }
 
 export interface CleanupReport {
   readonly dryRun: boolean
-  /** Rows that were removed, or would be. */
+  /** Rows that were deleted, or would be. */
   readonly removed: number
-  /** The same by kind; kinds of which there are none are absent. */
+  /** `removed` by kind of row, without kinds that have none. */
   readonly counts: ForgottenCounts
-  /** Whether there is more to remove: after as many steps as were allowed, or where another process was in the way. */
+  /** Whether there is more to delete: the step limit was reached, or another process held the rows. */
   readonly more: boolean
-  /** How long each is kept, as it was applied. */
+  /** The retention that was applied. */
   readonly retention: RetentionText
 }
 
@@ -38,7 +38,7 @@ export async function cleanup({ settings, store }: Core, options: CleanupOptions
   const dryRun = readBoolean(options.dryRun ?? false, 'dryRun')
   const steps = options.steps === undefined ? MAX_STEPS : readInteger(options.steps, 'steps', [1, MAX_STEPS])
   if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw refused(`onProgress is a function, not ${shown(onProgress)}`)
+    throw refused(`onProgress must be a function, not ${shown(onProgress)}`)
   }
   const retention = readRetention({ ...retentionText(settings.retention), ...named(options.retention) })
   const { upkeep } = await store()
@@ -59,13 +59,13 @@ export async function cleanup({ settings, store }: Core, options: CleanupOptions
   }
 }
 
-/** An option that is undefined is not named. */
+/** Drops options that are undefined. */
 const named = (retention: RetentionOptions = {}): RetentionOptions =>
   Object.fromEntries(Object.entries(retention).filter(([, value]) => value !== undefined))
 
 const sumOf = (counts: ForgottenCounts): number => Object.values(counts).reduce((sum, rows) => sum + rows, 0)
 
-/** In the words of the options. */
+/** Formats retention as its options are written. */
 export const retentionText = ({
   historyMs,
   journalMs,

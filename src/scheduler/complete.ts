@@ -1,4 +1,4 @@
-/** Ends the present attempt of a run from outside, under its fence; what follows from that is decided by `run/settle.ts` as for any other end. */
+/** `app.runs.complete`: an external system ends the current attempt of a run, under its fence; `run/settle.ts` decides the verdict. */
 import { createCompletionKey } from '../engine/completion-key.ts'
 import { createFailurePause } from '../engine/failure-pause.ts'
 import { report } from '../engine/report.ts'
@@ -12,27 +12,27 @@ import type { Core } from './core.ts'
 import { bytesOf } from './payload-bytes.ts'
 
 export interface CompleteOptions {
-  /** What `ctx.completionToken()` answered; it names the attempt by itself. */
+  /** The token that `ctx.completionToken()` returned; it identifies the attempt. */
   readonly token?: string
-  /** Which attempt it is, as `ctx.run.fence` has it; needed where there is no token. */
+  /** The attempt to complete, from `ctx.run.fence`; required without a token. */
   readonly fence?: number
   readonly outcome: 'succeeded' | 'failed'
   readonly result?: unknown
   readonly error?: { readonly name?: string; readonly message: string }
-  /** Whether a failed attempt is followed by another, as the run's retry policy has it; so it is when absent. */
+  /** Whether a failed attempt is retried by the run's retry policy; true when absent. */
   readonly retry?: boolean
 }
 
 export const COMPLETE_KEYS = ['token', 'fence', 'outcome', 'result', 'error', 'retry']
 const OUTCOMES = ['succeeded', 'failed'] as const
 
-/** Which attempt is meant: by its fence alone, or also by its claim where a token names it. */
+/** Identifies an attempt: by its fence, and with a token also by its claim. */
 export interface AttemptName {
   readonly fence: number
   readonly claimId?: string
 }
 
-/** Returns the attempt that a token was made for, and null when the token is not for this run. */
+/** Returns the attempt that a token was issued for, or null when the token is not for this run. */
 export type ReadToken = (runId: string, token: string) => Promise<AttemptName | null>
 
 export function tokenReader(core: Core): ReadToken {
@@ -40,7 +40,7 @@ export function tokenReader(core: Core): ReadToken {
   return async (runId, token) => attemptOfToken(await key(), runId, token)
 }
 
-/** How it ended, in the words of whoever completes it. */
+/** The outcome that the caller reports. */
 export interface Completion {
   readonly outcome: CompleteOptions['outcome']
   readonly result?: unknown
@@ -48,23 +48,23 @@ export interface Completion {
   readonly retry?: boolean | undefined
 }
 
-/** Which attempt is meant is `attemptNamed`. */
+/** Validates the outcome; `attemptNamed` reads which attempt it is for. */
 export function readCompletion(options: Completion): Outcome {
   const outcome = readChoice(options.outcome, 'outcome', OUTCOMES)
   const { result, error, retry } = options
   if (outcome === 'succeeded') {
-    if (error !== undefined || retry !== undefined) throw refused('a run that succeeded has no error and no retry')
+    if (error !== undefined || retry !== undefined) throw refused('error and retry are only allowed with outcome failed', 'remove them, or set outcome to failed')
     return { kind: 'returned', result: JSON.parse(toJsonText(result ?? null, { what: 'result', strict: true })) }
   }
-  if (result !== undefined) throw refused('a run that failed has no result', 'say what went wrong in error')
+  if (result !== undefined) throw refused('result is only allowed with outcome succeeded', 'describe the failure in error')
   if (error !== undefined) checkKeys(error, ['name', 'message'], 'error')
   const name = readText(error?.name ?? 'Error', 'error.name', 200)
-  const message = readText(error?.message ?? 'it was reported as failed', 'error.message', 8000)
+  const message = readText(error?.message ?? 'the completion reported a failure without a message', 'error.message', 8000)
   const isFinal = retry !== undefined && !readBoolean(retry, 'retry')
   return { kind: isFinal ? 'discarded' : 'threw', error: { name, message } }
 }
 
-/** The attempt that is meant; a token and a fence must agree. */
+/** Returns the attempt to complete; if both are given, token and fence must agree. */
 export async function attemptNamed(
   readToken: ReadToken,
   id: string,
@@ -73,16 +73,16 @@ export async function attemptNamed(
   const said = fence === undefined ? null : readInteger(fence, 'fence', [1, Number.MAX_SAFE_INTEGER])
   if (token === undefined) {
     if (said === null)
-      throw refused('runs.complete() needs a token or a fence', 'pass what ctx.completionToken() answers')
+      throw refused('runs.complete() needs a token or a fence', 'pass the token that ctx.completionToken() returned')
     return { fence: said }
   }
   const sealed = await readToken(id, readText(token, 'token', 200))
-  if (sealed === null) throw refused(`the token is not one of run ${id}`)
+  if (sealed === null) throw refused(`the token does not belong to run ${id}`)
   if (said !== null && said !== sealed.fence) throw refused(`the token is for fence ${sealed.fence}, not ${said}`)
   return sealed
 }
 
-/** `run` as it was seen before; refused with LEASE_LOST when the attempt is not its present one any more. */
+/** Throws LEASE_LOST when the attempt is not the current attempt of the run any more. */
 export function completeRun(core: Core, run: Run, how: { attempt: AttemptName; outcome: Outcome }): Promise<void> {
   const { outcome } = how
   const draw = {
@@ -97,7 +97,7 @@ export function completeRun(core: Core, run: Run, how: { attempt: AttemptName; o
 
 async function complete(core: Core, run: Run, how: { attempt: AttemptName; outcome: Outcome }): Promise<void> {
   const { fence, claimId = run.claimId } = how.attempt
-  // Before anything is written: a token is known for longer than its attempt lasts, and late words would fill the journal.
+  // Checked before the write: tokens outlive their attempts, and late completions would fill the journal.
   if (run.state !== 'running' || run.fence !== fence || run.claimId !== claimId) throw tooLate(run, fence)
   const store = await core.store()
   const verdict = settle(run, how.outcome, Math.random())
@@ -112,6 +112,6 @@ async function complete(core: Core, run: Run, how: { attempt: AttemptName; outco
 }
 
 const tooLate = ({ id }: Run, fence: number): EverytickError =>
-  new EverytickError('LEASE_LOST', `the attempt of run ${id} with fence ${fence} is over`, {
-    hint: 'another attempt has begun, or the run has ended',
+  new EverytickError('LEASE_LOST', `the attempt of run ${id} with fence ${fence} has already ended`, {
+    hint: 'another attempt has started, or the run has ended',
   })

@@ -1,4 +1,4 @@
-/** What the parts of an app share: its settings, its store and its clock; each part decides for itself what it does with them. */
+/** What the parts of an app share: settings, store, clock, events, counters. */
 import type { SlotUsage } from '../engine/worker.ts'
 import { EverytickError } from '../errors.ts'
 import { refused } from '../options.ts'
@@ -16,28 +16,28 @@ export interface Core {
   readonly clock: Clock
   readonly timers: Timers
   readonly hub: EventHub
-  /** What happened in this process since the app was made. */
+  /** Counts of this process since the app was created. */
   readonly counters: Counters
-  /** Passed by every call that adds to a workspace. */
+  /** Every call that adds to a workspace goes through it. */
   readonly quotas: QuotaCheck
-  /** Whether loops of this process fail on the store, though it may answer. */
+  /** Whether loops of this process currently fail on the store; reads may still succeed. */
   isStoreFailing(): boolean
-  /** How many runs this process executes now, and how many at once at most, by queue; none while it does not work. */
+  /** The busy and total slots of this process, by queue; empty while no worker runs. */
   slots(): readonly SlotUsage[]
-  /** Whether the app was started, and did not stop. */
+  /** Whether the app is started and not stopping. */
   isRunning(): boolean
-  /** Whether it was stopped, and not started since. */
+  /** Whether the app was stopped and not started again. */
   isStopped(): boolean
-  /** Opened when first asked for; refused once the app was stopped. */
+  /** Opens the store on first use; rejects after the app was stopped. */
   store(): Promise<Store>
   newId(): string
-  /** Calls back when the app stops, and waits for what that answers before the store is closed. */
+  /** Registers a callback for stopping; the app awaits it before it closes the store. Returns an unsubscribe function. */
   onStop(stopped: () => void | Promise<void>): () => void
 }
 
 const cores = new WeakMap<object, Core>()
 
-/** Lets the rooms to the right, such as the server, reach what an app is made of. */
+/** Lets other modules, such as the server, reach the core of an app. */
 export function keepCore(app: object, core: Core): void {
   cores.set(app, core)
 }
@@ -45,17 +45,17 @@ export function keepCore(app: object, core: Core): void {
 export function coreOf(app: object): Core {
   const core = cores.get(app)
   if (core) return core
-  throw refused('this is not an app', 'pass what everytick() answered')
+  throw refused('this is not an Everytick app', 'pass the object that everytick() returned')
 }
 
-/** Anything with `query(text, values)`: the change is then part of the caller's own transaction. */
+/** An object with `query(text, values)`, such as a pg client: the change becomes part of the caller's transaction. */
 export interface InTransaction {
   readonly tx?: Executor
 }
 
 export function readTx({ tx }: InTransaction): Executor | undefined {
   if (tx === undefined || typeof tx?.query === 'function') return tx
-  throw refused('tx has no function query(text, values)', 'pass the client that holds your transaction')
+  throw refused('tx has no function query(text, values)', 'pass the database client that runs your transaction')
 }
 
 export const notRunning = (): EverytickError =>

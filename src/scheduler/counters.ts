@@ -1,4 +1,4 @@
-/** Counts what happens in this process, from the facts its engine emits and from the start of the app on; how the counts are written for Prometheus is `server/metrics/`. */
+/** Counts the engine events of this process since the app started; `server/metrics/` writes the counts for Prometheus. */
 import { type ClassCounts, createClassCounts } from '../observe/class-counts.ts'
 import type { EngineEvent } from '../observe/engine-event.ts'
 import type { Run } from '../run/run.ts'
@@ -8,9 +8,9 @@ import { type PerName, perName } from './per-name.ts'
 
 const inSeconds = (bounds: readonly number[]): readonly number[] => bounds.map((ms) => ms / 1000)
 
-/** Upper bounds in seconds; of the ratio, in shares of a timeout. */
+/** Upper bucket bounds in seconds; `timeoutRatio` in fractions of the timeout. */
 export const BOUNDS = {
-  /** A quantile lies somewhere between two bounds: above a second they are close enough to say by how much a run was late. */
+  /** A quantile is only known to lie between two bounds; above a second these are close enough to show how late runs are. */
   lateness: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 900, 3600],
   duration: inSeconds(DURATION_BOUNDS),
   timeoutRatio: [0.1, 0.25, 0.5, 0.75, 0.9, 1],
@@ -27,9 +27,9 @@ export interface JobCounts {
 }
 
 export interface Counters {
-  /** Costs a fact a look into a map and a few additions. */
+  /** Costs one map lookup and a few additions per event. */
   count(fact: EngineEvent): void
-  /** Occurrences that this process turned into runs, and that it recorded as missed. */
+  /** Occurrences that this process planned as runs, and that it recorded as missed. */
   readonly fires: number
   readonly missed: number
   readonly leasesRenewed: number
@@ -37,14 +37,14 @@ export interface Counters {
   readonly jobs: Pick<PerName<JobCounts>, 'entries'>
   /** Lateness, by queue. */
   readonly queues: Pick<PerName<ClassCounts>, 'entries'>
-  /** Passes that failed, by what failed. */
+  /** Failed passes, by loop. */
   readonly errors: Pick<PerName<{ readonly count: number }>, 'entries'>
   readonly plannerPass: ClassCounts
-  /** Calls that a quota of a workspace refused, by quota. */
+  /** Calls rejected by a workspace quota, by quota. */
   readonly refusals: Pick<PerName<{ readonly count: number }>, 'entries'>
 }
 
-/** What is known before anything happens, so that its series begin at 0 and the first failure shows as a change. */
+/** Names known at the start, so that their series begin at 0 and the first failure shows as an increase. */
 export interface Known {
   readonly jobs: Iterable<string>
   readonly queues: Iterable<string>
@@ -85,7 +85,7 @@ export function createCounters(known: Known): Counters {
         break
       }
       case 'run.retry':
-        // It never began here.
+        // The attempt never started here.
         if (fact.reason === 'unknown_job') break
         attemptEnded(jobs.of(fact.run.job), fact.run, fact.durationMs)
         break

@@ -1,4 +1,4 @@
-/** Turns declared schedules into the definitions that are stored, with what their jobs say; refuses them before anything is written. */
+/** Turns declared schedules into stored definitions, with the defaults of their jobs, and validates their payloads. */
 import type { Job } from '../job.ts'
 import type { Json } from '../json.ts'
 import type { FiringPolicy, ScheduleDefinition } from '../schedule/schedule.ts'
@@ -8,7 +8,7 @@ import { storablePayload } from './payload.ts'
 
 type Source = ScheduleDefinition['source']
 
-/** Refused when a job is unknown or its schema does not take the payload. */
+/** Throws when a job is unknown or its schema rejects the payload. */
 export async function definitionsOf(
   core: Core,
   declared: readonly DeclaredSchedule[],
@@ -16,14 +16,14 @@ export async function definitionsOf(
 ): Promise<ScheduleDefinition[]> {
   const jobs = declared.map((each) => jobOf(each.job, core.settings.jobs, scheduleName(each)))
   const asked = declared.map((each, i) => payloadOf(each, jobs[i]!))
-  // Whatever has no payload has nothing to wait for.
+  // Without payloads there is nothing to await.
   const payloads = asked.every((payload) => payload === null) ? null : await Promise.all(asked)
   return declared.map((each, i) => {
     const job = jobs[i]!
     const { workspace, key, timing, catchUp, firing, about } = each
     const { queue, priority, policy } = workOf(each, job)
     const { description, tags, metadata } = about
-    // Written out, because objects that are put together of parts are slow to make and slow to read.
+    // An object literal instead of spreads, because spread objects are slow to create and to read.
     return {
       workspace,
       key,
@@ -43,7 +43,7 @@ export async function definitionsOf(
   })
 }
 
-/** The same for one. */
+/** `definitionsOf` for one schedule. */
 export const definitionOf = async (
   core: Core,
   declared: DeclaredSchedule,

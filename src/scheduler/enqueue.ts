@@ -1,4 +1,4 @@
-/** Makes runs by hand, all checks before anything is written; carrying them out is the engine's matter. */
+/** `app.enqueue` and `app.enqueueMany`: validate everything, then create the runs; the engine executes them. */
 
 import { shown } from '../errors.ts'
 import { isJob, type Job, type NoPayload, readKey, readTimeout } from '../job.ts'
@@ -24,19 +24,19 @@ import { storablePayload } from './payload.ts'
 import type { Stored } from './run-view.ts'
 
 export interface RunOptions {
-  /** Due this long after now. */
+  /** The run is due after this delay. */
   readonly delay?: Duration
-  /** Due at this instant; one already past is due at once. */
+  /** The run is due at this instant; at once if it has passed. */
   readonly at?: Instant
-  /** A second enqueue with the same key in the same workspace answers with the first run. */
+  /** A second enqueue with the same key in the same workspace returns the first run. */
   readonly idempotencyKey?: string
   readonly priority?: number
   /** `default` when absent. */
   readonly workspace?: string
   readonly queue?: string
-  /** How long one attempt may take, or `none`; as the job has it when absent. */
+  /** How long one attempt may take, or `none`; the timeout of the job when absent. */
   readonly timeout?: Duration | 'none'
-  /** It waits until no other run of this key, in its workspace, is in flight; the job's own when absent. */
+  /** The run waits until no other run with this key in its workspace is in flight; the key of the job when absent. */
   readonly concurrencyKey?: string
 }
 
@@ -59,12 +59,12 @@ export type EnqueueItem<J extends Job> = RunOptions &
       ? { readonly payload?: InputOf<J> }
       : { readonly payload: InputOf<J> })
 
-/** Names a run and carries the type of its result, for `app.runs.wait()`. */
+/** Identifies a run and carries the type of its result, for `app.runs.wait()`. */
 export interface RunHandle<Result = unknown> {
   readonly id: string
-  /** False when the idempotency key already stood for a run. */
+  /** False when a run with the idempotency key already existed. */
   readonly created: boolean
-  /** Only when that run had already succeeded. */
+  /** Only when an existing run had already succeeded. */
   readonly result?: Result
 }
 
@@ -75,7 +75,7 @@ const ITEM_KEYS = [...KEYS, 'payload']
 export async function enqueue(core: Core, job: Job, args: readonly unknown[]): Promise<RunHandle> {
   const where = checkJob(core, job)
   if (job.schema === undefined && args.length > 1) {
-    throw refused(`${where} takes no payload, so its options come second`, `write app.enqueue(job, options)`)
+    throw refused(`${where} takes no payload, so the options are the second argument`, `write app.enqueue(job, options)`)
   }
   const [payload, given = {}] = job.schema === undefined ? [undefined, args[0]] : args
   checkKeys(given, ENQUEUE_KEYS, 'enqueue()')
@@ -95,25 +95,25 @@ export async function enqueueMany(
   { items, options }: { items: readonly unknown[]; options: InTransaction },
 ): Promise<RunHandle[]> {
   checkJob(core, job)
-  if (!Array.isArray(items)) throw refused(`enqueueMany takes a list, not ${shown(items)}`)
+  if (!Array.isArray(items)) throw refused(`enqueueMany takes a list of runs, not ${shown(items)}`)
   checkKeys(options, ['tx'], 'enqueueMany()')
   const tx = readTx(options)
   const payloads: Json[] = []
   for (const item of items) {
     checkKeys(item, ITEM_KEYS, 'a run')
     const { payload: given } = item
-    // Where there is nothing to check nothing is waited for: in a long list the waiting is most of it.
+    // Awaits only payloads that need a check: in a long list, awaiting is most of the cost.
     payloads.push(given === undefined && !job.schema ? null : await payloadOf(job, given))
   }
-  // In one go, so that no ids of another call come between theirs.
+  // Created synchronously, so that ids of another call cannot come between them.
   const runs = items.map((item, i) => newRun(core, job, { options: item, payload: payloads[i]! }))
   if (runs.length === 0) return []
   return addRuns(core, runs, tx)
 }
 
-/** Answers how the job is named in refusals. */
+/** Returns the name of the job for error messages. */
 function checkJob(core: Core, job: unknown): string {
-  if (!isJob(job)) throw refused(`enqueue takes a job, not ${shown(job)}`, 'make one with defineJob')
+  if (!isJob(job)) throw refused(`enqueue takes a job, not ${shown(job)}`, 'define one with defineJob()')
   jobOf(job, core.settings.jobs, 'enqueue')
   return `job "${job.name}"`
 }
@@ -138,7 +138,7 @@ function newRun(core: Core, job: Job, { options, payload }: { options: RunOption
     schedule: null,
     slot: null,
     group: concurrencyKey === null ? null : groupOfKey(workspace, concurrencyKey),
-    // Somebody asked for this very run, so it waits where an occurrence might give way.
+    // The caller wants this particular run, so it waits where an occurrence might be skipped.
     overlap: concurrencyKey === null ? 'allow' : 'queue',
     due: readDue(options),
     idempotencyKey: idempotencyKey === undefined ? null : readStoredName(idempotencyKey, 'idempotencyKey'),
@@ -154,7 +154,7 @@ function withTimeout(policy: RunPolicy, timeoutMs: number | undefined): RunPolic
 const NOW = { delayMs: 0 }
 
 function readDue({ delay, at }: RunOptions): NewRun['due'] {
-  if (delay !== undefined && at !== undefined) throw refused('delay and at exclude each other')
+  if (delay !== undefined && at !== undefined) throw refused('delay and at cannot be combined', 'remove one of them')
   if (at !== undefined) return { at: readInstantOption(at, 'at') }
   return delay === undefined ? NOW : { delayMs: readDuration(delay, 'delay') }
 }

@@ -27,7 +27,7 @@ describe('those who count facts', () => {
     hub.onEvent(() => heard++)
     hub.tell(planned)
     expect(heard).toBe(1)
-    expect(lines).toEqual(['what counts "schedule.planned" threw'])
+    expect(lines).toEqual(['the counter of "schedule.planned" events threw'])
   })
 })
 
@@ -55,7 +55,7 @@ describe('the log of an app', () => {
     expect(lines).toEqual([
       {
         level: 'error',
-        message: 'planner failed and is tried again in 50 ms',
+        message: 'planner failed and is retried in 50 ms',
         data: { error: expect.objectContaining({ message: 'away' }) },
       },
       { level: 'error', message: 'planner still fails: away', data: { unlogged: 49 } },
@@ -74,7 +74,7 @@ describe('the log of an app', () => {
       pass(200)
     }
     expect(facts).toBe(101)
-    const message = 'job "of-a-newer-build" is not known to this worker; its run went back to the queue'
+    const message = 'this worker has no job "of-a-newer-build"; it returned the run to the queue'
     const about = { run: run.id, attempt: 1, workspace: 'default' }
     expect(lines).toEqual([
       { level: 'warn', message, data: about },
@@ -96,7 +96,7 @@ describe('the log of an app', () => {
       'info: 9 schedules created',
       'debug: planned 1 runs',
       'info: removed 12 rows that were older than their retention',
-      'info: this process plans now',
+      'info: this process now plans schedules',
       'debug: this process no longer does the background task "reaper"',
     ])
   })

@@ -1,4 +1,4 @@
-/** Passes facts on to whoever listens, as things a user can read; listeners are never waited for and never decide anything. */
+/** Emits engine events to listeners, counters and the log; nothing awaits a listener, and a listener cannot affect the engine. */
 import type { Json } from '../json.ts'
 import type { EngineEvent } from '../observe/engine-event.ts'
 import { createErrorThrottle } from '../observe/error-throttle.ts'
@@ -15,28 +15,28 @@ export interface Events {
   'run.succeeded': { readonly run: RunView; readonly result: Json; readonly durationMs: number }
   'run.failed': { readonly run: RunView; readonly error: RunError; readonly durationMs: number }
   'run.cancelled': { readonly run: RunView }
-  /** Its worker left it to somebody outside: it is still running, until it is completed or its time is over. */
+  /** The handler threw `HandOver`: the run stays `running` until an external system completes it or its time is up. */
   'run.handed_over': { readonly run: RunView }
-  /** The run goes back to its queue; `error` when its attempt failed. */
+  /** The run returns to its queue; `error` when its attempt failed. */
   'run.retry': {
     readonly run: RunView
     readonly reason: RetryReason
     readonly delayMs: number
     readonly error: RunError | null
   }
-  /** A result came after the lease was lost, and was not accepted. */
+  /** A result arrived after the lease was lost, and was rejected. */
   'run.refused': { readonly run: RunView }
   'run.lease_lost': { readonly run: RunView }
-  /** A run of a job that this worker does not have; it went back to the queue. */
+  /** This worker does not have the job of the run, and returned the run to the queue. */
   'job.unknown': { readonly run: RunView; readonly workerId: string }
-  /** A schedule that cannot be planned was set aside. */
+  /** The planner put a schedule that it cannot plan into quarantine. */
   'schedule.quarantined': {
     readonly scheduleId: string
     readonly key: string
     readonly code: string
     readonly message: string
   }
-  /** A schedule was paused, because its runs failed too often in a row or because the work of one asked for that. */
+  /** Everytick paused a schedule: too many runs failed in a row, or a handler threw `Discard` with `pauseSchedule`. */
   'schedule.paused': {
     readonly scheduleId: string
     readonly workspace: string
@@ -45,8 +45,8 @@ export interface Events {
     readonly reason: string
   }
   /**
-   * The database is another server than before, such as a standby that was promoted. With `mayHaveLost`, writes that were
-   * acknowledged between `from` and `to` may be missing.
+   * The database failed over to another server, such as a promoted standby. With `mayHaveLost`, writes that were acknowledged
+   * between `from` and `to` may be missing.
    */
   'store.failed_over': {
     readonly mayHaveLost: boolean
@@ -54,14 +54,14 @@ export interface Events {
     readonly to: Date
     readonly cause: FailoverCause
   }
-  /** Something failed behind the scenes and will be tried again. */
+  /** A background loop failed and will retry. */
   error: { readonly where: string; readonly error: unknown; readonly retryInMs: number }
 }
 
 export type EventName = keyof Events
 export type Listener<Name extends EventName> = (event: Events[Name]) => unknown
 
-/** What each fact is called for users; what is not here is nobody's business but ours. */
+/** The public event of each engine event; the others are internal. */
 const NAMES: Partial<Record<EngineEvent['kind'], EventName>> = {
   'run.started': 'run.started',
   'run.succeeded': 'run.succeeded',
@@ -80,7 +80,7 @@ const NAMES: Partial<Record<EngineEvent['kind'], EventName>> = {
 export const EVENT_NAMES: readonly EventName[] = Object.values(NAMES)
 const ENDS: ReadonlySet<string> = new Set(['run.succeeded', 'run.failed', 'run.cancelled'])
 
-/** What goes as it should. */
+/** Events of normal operation. */
 const ROUTINE: ReadonlySet<EngineEvent['kind']> = new Set([
   'schedules.changed',
   'schedule.planned',
@@ -90,17 +90,17 @@ const ROUTINE: ReadonlySet<EngineEvent['kind']> = new Set([
 
 export interface HubOptions {
   readonly clock?: Pick<Clock, 'elapsed'>
-  /** Whether what goes as it should is logged; true when absent. */
+  /** Whether events of normal operation are logged; true when absent. */
   readonly logsRoutine?: boolean
 }
 
 export interface EventHub {
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void
-  /** For the engine. */
+  /** Emits an engine event. */
   tell(fact: EngineEvent): void
-  /** Calls back on every fact as it is told, at once; for those who count, and must be quick. */
+  /** Calls the listener synchronously with every engine event; for counters, which must be fast. */
   onEvent(listener: (fact: EngineEvent) => void): () => void
-  /** Calls back when this process has seen the run end; other processes may end it unseen. */
+  /** Calls back when the run ends in this process; a run that ends in another process does not call back. */
   onEnd(runId: string, ended: () => void): () => void
 }
 
@@ -114,7 +114,7 @@ export function eventHub(logger: Logger, { clock = systemClock, logsRoutine = tr
     try {
       if (line) logger[line.level](line.message, line.data)
     } catch {
-      // A logger that throws must not take the engine with it, and there is nowhere left to say so.
+      // A logger that throws must not stop the engine, and there is nowhere left to report it.
     }
   }
 
@@ -126,7 +126,7 @@ export function eventHub(logger: Logger, { clock = systemClock, logsRoutine = tr
     return due && failureLine(fact, due)
   }
 
-  /** Such a run comes back every few seconds, and there may be thousands. */
+  /** Throttled: such a run returns every few seconds, and there may be thousands. */
   const unknownJobLine = (fact: Extract<EngineEvent, { kind: 'job.unknown' }>): Line | null => {
     const due = throttle.failed(fact.kind, clock.elapsed())
     const line = due && lineOf(fact)
@@ -137,7 +137,7 @@ export function eventHub(logger: Logger, { clock = systemClock, logsRoutine = tr
     try {
       listener(fact)
     } catch (error) {
-      log({ level: 'error', message: `what counts "${fact.kind}" threw`, data: { error } })
+      log({ level: 'error', message: `the counter of "${fact.kind}" events threw`, data: { error } })
     }
   }
 
@@ -171,7 +171,7 @@ export function eventHub(logger: Logger, { clock = systemClock, logsRoutine = tr
       if (line && where !== null) throttle.logged(where, clock.elapsed())
       for (const listener of counting) count(listener, fact)
       const name = NAMES[fact.kind]
-      // Views are made only when somebody listens: thousands of facts a second pass here.
+      // Creates views only when there is a listener: thousands of events a second pass here.
       if (name && listeners.has(name)) emit(name, fact)
       if (endings.size > 0 && 'run' in fact && ENDS.has(fact.kind))
         for (const ended of endings.get(fact.run.id) ?? []) ended()
@@ -179,11 +179,11 @@ export function eventHub(logger: Logger, { clock = systemClock, logsRoutine = tr
   }
 }
 
-/** Under which name lines of such facts are counted; null for those that are all logged. */
+/** The throttle key of an event; null for events that are always logged. */
 const throttledAs = (fact: EngineEvent): string | null =>
   fact.kind === 'engine.error' ? fact.where : fact.kind === 'job.unknown' ? fact.kind : null
 
-/** Adds to the set under this key; the answer takes it away again. */
+/** Adds the value to the set of this key; returns a function that removes it. */
 function keep<Key, Value>(sets: Map<Key, Set<Value>>, key: Key, value: Value): () => void {
   const set = sets.get(key) ?? new Set<Value>()
   sets.set(key, set.add(value))
@@ -193,7 +193,7 @@ function keep<Key, Value>(sets: Map<Key, Set<Value>>, key: Key, value: Value): (
   }
 }
 
-/** The engine speaks of the run as it was claimed; listeners hear of it as it is now. */
+/** Engine events carry the run as it was claimed; listeners get the run in its new state. */
 function eventOf(fact: EngineEvent): Events[EventName] | null {
   switch (fact.kind) {
     case 'run.started':

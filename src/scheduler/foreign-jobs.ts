@@ -1,14 +1,14 @@
-/** Stands in for jobs that only other processes have, so that a process without code can keep schedules and make runs of them; it carries none of them out. */
+/** Placeholders for jobs that only other processes have, so that a process without their code can store schedules and create runs, without executing them. */
 import { defineJob, type Job, type WorkOptions } from '../job.ts'
 import type { PayloadSchema } from './payload.ts'
 import type { StoredJob } from './published-jobs.ts'
 
-/** Takes any payload: whoever has the job judges it when the run is executed. */
+/** Accepts any payload: the worker that has the job validates it when it executes the run. */
 const anything: PayloadSchema = {
   '~standard': { version: 1, vendor: 'everytick', validate: (value) => ({ value }) },
 }
 
-/** The jobs of this process, and for every other name a stand-in with what its own process published: queue, timeout and the like. */
+/** The jobs of this process, and for every other name a placeholder with the options that its process published, such as queue and timeout. */
 export class ForeignJobs extends Map<string, Job> {
   readonly #published = new Map<string, Job>()
 
@@ -28,14 +28,14 @@ export class ForeignJobs extends Map<string, Job> {
 const standIn = (name: string, work: WorkOptions): Job =>
   defineJob({ name, payload: anything, run: neverHere, ...work }) as Job
 
-/** Documents of older versions have no policy: the defaults hold then. */
+/** Documents of older versions have no policy; the defaults apply then. */
 function workOptions({ queue, priority, policy, concurrencyKey }: StoredJob): WorkOptions {
   if (!policy) return { queue, priority }
   const { attempts, backoff, baseMs: base, maxMs: max } = policy.retry
   const once = policy.delivery === 'at_most_once'
   return {
     ...{ queue, priority, timeout: policy.timeoutMs ?? 'none' },
-    // What runs at most once has one attempt, and says so by its delivery.
+    // `at_most_once` implies one attempt, so attempts are left out.
     retry: once ? { backoff, base, max } : { attempts, backoff, base, max },
     ...(once ? { delivery: 'at_most_once' } : {}),
     ...(concurrencyKey === null ? {} : { concurrencyKey }),
@@ -43,5 +43,5 @@ function workOptions({ queue, priority, policy, concurrencyKey }: StoredJob): Wo
 }
 
 const neverHere = (): never => {
-  throw new Error('a job of another process is not executed here')
+  throw new Error('this process does not have the code of the job')
 }

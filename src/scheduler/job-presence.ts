@@ -1,12 +1,12 @@
-/** Says now and then, in the store, that a worker with these jobs lives, so that a job whose last worker has gone is noticed; which process executes a run does not depend on it. */
+/** Periodically records in the store that a worker has these jobs, so that a job without any worker is detected; claims do not depend on it. */
 
 import type { Core } from './core.ts'
 import { refreshJobs } from './published-jobs.ts'
 
-/** Between two looks; what another worker has refreshed since is left alone. */
+/** The interval between two refreshes; jobs that another worker refreshed meanwhile are skipped. */
 const POLL_MS = 1_200_000
 
-/** From now on until the app stops. */
+/** Runs until the app stops. */
 export function keepJobsPresent({ store, settings, timers, onStop }: Core): void {
   let cancelTimer = (): void => {}
   let stopped = false
@@ -17,7 +17,7 @@ export function keepJobsPresent({ store, settings, timers, onStop }: Core): void
   const refresh = (): void => {
     refreshing = store()
       .then((opened) => refreshJobs(opened, settings.ownJobs.keys()))
-      // A store that is away is reported by the loops of the engine.
+      // The loops of the engine report a database that is down.
       .catch(() => {})
       .then(later)
   }

@@ -1,4 +1,4 @@
-/** Lets one process at a time do something, by a lease with a fencing number; a process that stalls may lose it, and is told. */
+/** `app.locks`: one process at a time holds a lock, as a lease with a fence; the work's signal aborts when the lease is lost. */
 import { EverytickError } from '../errors.ts'
 import {
   checkKeys,
@@ -14,7 +14,7 @@ import type { Core } from './core.ts'
 
 export interface LockView {
   readonly name: string
-  /** `user`: taken by `locks.run()`. `engine`: a lease on work that one process does for all. */
+  /** `user`: taken by `locks.run()`. `engine`: the lease of a background task that one process does for all. */
   readonly kind: LockKind
   readonly holder: string
   /** Grows whenever the lock changes hands. */
@@ -27,40 +27,40 @@ export type LockKind = 'user' | 'engine'
 export interface ReleaseOptions {
   /** `user` when absent. */
   readonly kind?: LockKind
-  /** Releases only the hold that was seen: refused with LOCK_HELD when the lock has changed hands since. */
+  /** Releases the lock only while it has this fence; throws LOCK_HELD when another holder has taken it since. */
   readonly fence?: number
 }
 
 export interface LockContext {
-  /** Hand it to systems that can refuse an older holder. */
+  /** Pass it to systems that can reject writes of an older holder. */
   readonly fence: number
-  /** Aborted when the lease could not be kept. */
+  /** Aborted when the lease is lost. */
   readonly signal: AbortSignal
 }
 
 export interface Locks {
-  /** Runs `work` while holding the lock, and gives it up afterwards; refused with LOCK_HELD while another holds it. */
+  /** Runs `work` while holding the lock, then releases it. Throws LOCK_HELD while another holder has it. */
   run<Result>(
     name: string,
     options: { readonly ttl: Duration },
     work: (ctx: LockContext) => Promise<Result> | Result,
   ): Promise<Result>
-  /** Who holds what, the engine's own background tasks included. */
+  /** All held locks, including the leases of the engine's background tasks. */
   list(): Promise<LockView[]>
   /**
-   * Takes a lock away from its holder, and returns what was released. The holder learns of it with its next renewal, at most a third
-   * of its `ttl` later, and may work on until then beside the next holder: only fences tell the two apart. A lease of the engine may
-   * be released at any time, because nothing depends on it. Refused with LOCK_NOT_FOUND when nobody holds it.
+   * Takes a lock away from its holder, and returns the released lock. The holder notices with its next renewal, at most a third of
+   * its `ttl` later. Until then both holders may work at the same time; only fences distinguish them. You may release a lease of the
+   * engine at any time, because correctness does not depend on it. Throws LOCK_NOT_FOUND when the lock is not held.
    */
   release(name: string, options?: ReleaseOptions): Promise<LockView>
 }
 
-/** Locks of users stand apart from the engine's own. */
+/** The prefix separates locks of users from those of the engine. */
 const OWN = 'user:'
 const MIN_TTL_MS = 1000
 
 export function createLocks(core: Core, holder: string): Locks {
-  /** Renews at a third of the lease; tells the work to stop once the lease may be another's. */
+  /** Renews every third of the lease; calls `lose` once another holder may have the lock. */
   const keep = (lock: Lock, ttlMs: number, lose: (error: unknown) => void): (() => void) => {
     let [ended, leaseEndsAt] = [false, core.clock.elapsed() + ttlMs]
     let cancel = (): void => {}
@@ -71,7 +71,7 @@ export function createLocks(core: Core, holder: string): Locks {
         const renewed = await locks.acquire(lock.name, lock.holder, ttlMs)
         if (renewed?.fence !== lock.fence) {
           lose(lost(lock))
-          // An admin released the lock and it was free: a hold that nothing uses would keep others out.
+          // An admin released the lock and this renewal took it again; release it, because nothing uses it.
           if (renewed) await locks.release(renewed).catch(() => {})
           return
         }
@@ -94,7 +94,7 @@ export function createLocks(core: Core, holder: string): Locks {
       const own = `${OWN}${readName(name, 'the name of a lock')}`
       const ttlMs = readDuration(options.ttl, 'ttl', MIN_TTL_MS)
       const store = await core.store()
-      // Each call is a holder of its own, so that two calls in one process exclude each other too.
+      // Each call is its own holder, so that two calls in one process also exclude each other.
       const lock = await store.locks.acquire(own, `${holder} ${core.newId()}`, ttlMs)
       if (!lock) throw await leased(store.locks.list(), own)
       const abort = new AbortController()
@@ -103,7 +103,7 @@ export function createLocks(core: Core, holder: string): Locks {
         return await work({ fence: lock.fence, signal: abort.signal })
       } finally {
         stop()
-        // Not given up, it ends by itself; that must not hide what the work answered.
+        // If the release fails, the lease expires; the failure must not hide the result of the work.
         await store.locks.release(lock).catch(() => {})
       }
     },
@@ -139,14 +139,14 @@ const lockView = ({ name, holder, fence, until }: Lock): LockView => ({
 
 function notHeld(name: string, kind: LockKind, all: readonly Lock[]): EverytickError {
   const other = all.map(lockView).find((one) => one.name === name && one.kind !== kind)
-  return new EverytickError('LOCK_NOT_FOUND', `nobody holds a lock "${name}" of kind ${kind}`, {
-    hint: other ? `there is one of kind ${other.kind}` : 'it was released, or its lease has ended',
+  return new EverytickError('LOCK_NOT_FOUND', `the lock "${name}" of kind ${kind} is not held`, {
+    hint: other ? `there is one of kind ${other.kind}` : 'it was released, or its lease has expired',
   })
 }
 
 const changedHands = (lock: Lock, seen: number): EverytickError =>
   new EverytickError('LOCK_HELD', `the lock "${lockView(lock).name}" has fence ${lock.fence} now, not ${seen}`, {
-    hint: 'it has changed hands; list the locks again',
+    hint: 'another holder has taken it; list the locks again',
   })
 
 async function leased(locks: Promise<Lock[]>, own: string): Promise<EverytickError> {
@@ -158,4 +158,4 @@ async function leased(locks: Promise<Lock[]>, own: string): Promise<EverytickErr
 }
 
 const lost = ({ name }: Lock): EverytickError =>
-  new EverytickError('LEASE_LOST', `the lock "${name.slice(OWN.length)}" was lost to another holder`)
+  new EverytickError('LEASE_LOST', `this process lost the lock "${name.slice(OWN.length)}"; another holder may have it`)

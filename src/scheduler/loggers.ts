@@ -1,4 +1,4 @@
-/** Makes the loggers the app writes to: no data that they are given can break a line, command a terminal or be taken for a format. */
+/** Wraps the loggers of the app so that logged data cannot break a line, control a terminal or act as a format string. */
 import { Console } from 'node:console'
 import { messageText } from '../engine/log-line.ts'
 import { logLine } from '../observe/log-text.ts'
@@ -6,7 +6,7 @@ import type { Logger, LogLevel } from '../observe/logger.ts'
 import { logMessage } from '../printable.ts'
 import { systemClock } from '../time/clock.ts'
 
-/** Loggers that escape what they write themselves. */
+/** Loggers that escape their own output. */
 const ESCAPING = new WeakSet<Logger>()
 
 type Log = (level: LogLevel, message: string, data: unknown) => void
@@ -19,14 +19,14 @@ const loggerOf = (log: Log): Logger => {
   return Object.freeze({ debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') })
 }
 
-/** A logger that writes each entry as text of its own, such as one line. */
+/** A logger that writes each entry as one escaped text, such as a line. */
 export function escapingLogger(log: Log): Logger {
   const logger = loggerOf(log)
   ESCAPING.add(logger)
   return logger
 }
 
-/** A console reads its first argument as a format and writes errors as they are: it gets one line, and nothing else. */
+/** A console reads its first argument as a format and prints errors unescaped, so it gets one escaped line and nothing else. */
 const lineOn = (target: Logger): Logger =>
   escapingLogger((level, message, data) =>
     target[level](logLine({ at: systemClock.now(), level, message, data }, 'text')),
@@ -37,7 +37,7 @@ export const consoleLogger: Logger = escapingLogger((level, message, data) => {
   if (level !== 'debug') console[level](logLine({ at: systemClock.now(), level, message, data }, 'text'))
 })
 
-/** The user's logger: its messages are escaped here; how data is written is decided by the logger. */
+/** Wraps the user's logger: escapes messages; the logger itself formats data. */
 export function safeLogger(logger: Logger): Logger {
   if (ESCAPING.has(logger)) return logger
   if (logger instanceof Console) return lineOn(logger)

@@ -1,4 +1,4 @@
-/** Chooses which facts become log lines; where lines go is `loggers.ts`, listeners are `events.ts`. */
+/** Chooses which engine events become log lines; `loggers.ts` writes them, `events.ts` calls listeners. */
 
 import type { EngineEvent } from '../observe/engine-event.ts'
 import type { FailureLine } from '../observe/error-throttle.ts'
@@ -7,7 +7,7 @@ import type { Run } from '../run/run.ts'
 
 type Failure = Extract<EngineEvent, { kind: 'engine.error' }>
 
-/** More of one kind are counted, not named. */
+/** The most jobs that one line names. */
 const MAX_NAMED = 5
 
 export interface Line {
@@ -16,7 +16,7 @@ export interface Line {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** What somebody should look at, and what handlers say; that runs start and succeed is what the rows are for. */
+/** Logs what needs attention and what handlers log; starts and successes of runs are only in the store. */
 export function lineOf(fact: EngineEvent): Line | null {
   switch (fact.kind) {
     case 'run.log':
@@ -25,27 +25,27 @@ export function lineOf(fact: EngineEvent): Line | null {
         ...(fact.data === undefined ? {} : { data: fact.data }),
       })
     case 'run.failed': {
-      // What a target kept of the answer it got is for those who may see results, not for every log.
+      // The detail may contain the response of a target, which only users who may see results should see.
       const { detail: _, ...error } = fact.error
       const data = { ...about(fact.run), error }
       return line('error', `job "${fact.run.job}" failed: ${fact.error.message}`, data)
     }
     case 'run.retry': {
-      // What was given back uncounted follows from something that is logged itself.
+      // A released run follows from an event that has its own line.
       if (fact.error === null || fact.reason === 'released') return null
-      const message = `job "${fact.run.job}" is tried again in ${fact.delayMs} ms: ${fact.error.message}`
+      const message = `job "${fact.run.job}" failed and is retried in ${fact.delayMs} ms: ${fact.error.message}`
       return line('warn', message, about(fact.run))
     }
     case 'run.refused':
-      return line('warn', `a late result of job "${fact.run.job}" was not accepted`, about(fact.run))
+      return line('warn', `a late result of job "${fact.run.job}" was rejected: its lease was lost`, about(fact.run))
     case 'run.lease_lost':
-      return line('warn', `job "${fact.run.job}" lost its lease and was told to stop`, about(fact.run))
+      return line('warn', `job "${fact.run.job}" lost its lease and was aborted`, about(fact.run))
     case 'job.unknown': {
-      const message = `job "${fact.run.job}" is not known to this worker; its run went back to the queue`
+      const message = `this worker has no job "${fact.run.job}"; it returned the run to the queue`
       return line('warn', message, about(fact.run))
     }
     case 'schedule.quarantined':
-      return line('error', `schedule "${fact.key}" was set aside: ${fact.message}`, { code: fact.code })
+      return line('error', `schedule "${fact.key}" cannot be planned and is now in quarantine: ${fact.message}`, { code: fact.code })
     case 'store.failed_over': {
       const { mayHaveLost, from, to, cause } = fact.failover
       const [after, until] = [new Date(from).toISOString(), new Date(to).toISOString()]
@@ -59,7 +59,7 @@ export function lineOf(fact: EngineEvent): Line | null {
       return line('error', `schedule "${fact.key}" was paused: ${fact.reason}`, { workspace: fact.workspace })
     case 'stop.incomplete': {
       const { interrupted, unwritten, drainMs } = fact
-      const message = `stopped before all work had ended: ${interrupted.length} runs took longer than ${drainMs} ms, ${unwritten.length} results could not be written`
+      const message = `stopped before all runs had ended: ${interrupted.length} runs took longer than ${drainMs} ms, ${unwritten.length} results could not be written`
       return line('warn', message, { jobs: [...new Set(interrupted.map(({ job }) => job))].slice(0, MAX_NAMED) })
     }
     case 'schedules.changed': {
@@ -72,7 +72,7 @@ export function lineOf(fact: EngineEvent): Line | null {
       return line('warn', `${fact.count} occurrences were recorded as missed`, {})
     case 'leadership.changed': {
       if (fact.task === 'planner')
-        return line('info', `this process ${fact.leads ? 'plans now' : 'no longer plans'}`, {})
+        return line('info', `this process ${fact.leads ? 'now plans schedules' : 'no longer plans schedules'}`, {})
       return line(
         'debug',
         `this process ${fact.leads ? 'does' : 'no longer does'} the background task "${fact.task}"`,
@@ -86,10 +86,10 @@ export function lineOf(fact: EngineEvent): Line | null {
   }
 }
 
-/** The line of a failure; how often one is written is decided by the throttle. */
+/** The line of a failure; the throttle decides how often one is written. */
 export function failureLine({ where, error, retryInMs }: Failure, due: FailureLine): Line {
   if (due.kind === 'first') {
-    const next = retryInMs > 0 ? ` and is tried again in ${retryInMs} ms` : ''
+    const next = retryInMs > 0 ? ` and is retried in ${retryInMs} ms` : ''
     return line('error', `${where} failed${next}`, { error })
   }
   const { message } = error instanceof Error ? error : new Error(String(error))

@@ -1,17 +1,17 @@
-/** Sums the bytes of payloads that a workspace sends on one day (UTC): each process adds its own now and then to a document that all read. */
+/** Sums the payload bytes that a workspace sends on one UTC day: each process periodically adds its own sum to a shared document. */
 import type { Json } from '../json.ts'
 import type { DocumentStore } from '../store/contract/documents.ts'
 import type { Core } from './core.ts'
 import { createTally, type Tally } from './tally.ts'
 
 const DAY_MS = 86_400_000
-/** A process that dies loses what it was sent in such a time. */
+/** A process that crashes loses the bytes counted within this interval. */
 const REPORT_MS = 1000
 
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 export const untilNextDay = (at: number): number => DAY_MS - (((at % DAY_MS) + DAY_MS) % DAY_MS)
 
-/** As it is stored. Without a payload there is nothing to count. */
+/** The size of the stored payload; 0 without one. */
 export const bytesOf = (payload: Json): number => (payload === null ? 0 : Buffer.byteLength(JSON.stringify(payload)))
 
 interface Place {
@@ -20,11 +20,11 @@ interface Place {
 }
 
 export interface ByteSum extends Tally {
-  /** Adds to the document what it does not know yet. */
+  /** Adds the unreported bytes to the document. */
   report(): Promise<void>
 }
 
-/** A caller's transaction may hold the only lock for writing, so that no caller waits until its bytes are added. */
+/** Reports in the background, because the caller's transaction may hold the only write lock of the database. */
 export function createByteSum(
   { store, clock, timers }: Pick<Core, 'store' | 'clock' | 'timers'>,
   place: Place,
@@ -51,7 +51,7 @@ export function createByteSum(
   const report = (): Promise<void> => {
     forget?.()
     forget = null
-    // While the database is away the next call tries again.
+    // While the database is down, the next report tries again.
     reporting ??= add()
       .catch(() => {})
       .finally(() => {
@@ -87,7 +87,7 @@ async function bytesIn(documents: DocumentStore, place: Place): Promise<number> 
   return found ? (found.data as { readonly bytes: number }).bytes : 0
 }
 
-/** Of two processes that add at once one reads again. */
+/** When two processes add at once, one of them reads again and retries. */
 async function addBytes(documents: DocumentStore, place: Place, bytes: number): Promise<void> {
   const id = idOf(place)
   for (let written = false; !written; ) {

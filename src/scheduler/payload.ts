@@ -1,9 +1,9 @@
-/** Holds payloads to the schema of their job, as they will be stored and as they were stored; when to ask is decided by the callers. */
+/** Validates payloads with the schema of their job, before they are stored and before a run executes. */
 import { EverytickError } from '../errors.ts'
 import { type Json, toJsonText } from '../json.ts'
 import { yieldToEventLoop } from '../time/in-steps.ts'
 
-/** What Everytick reads of the Standard Schema interface, version 1; schemas of zod, valibot and arktype fit as they are. */
+/** The part of the Standard Schema interface (version 1) that Everytick uses; schemas of zod, valibot and arktype have it. */
 export interface PayloadSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1
@@ -23,10 +23,10 @@ interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** To write, to read and to check a payload of this length takes long enough for each to have a turn of its own. */
+/** Writing, parsing and validating payloads from this length on take so long that the event loop gets a turn between them. */
 const LARGE_LENGTH = 65_536
 
-/** A payload as it will be read back: JSON, within bounds, accepted by the schema. `where` begins the refusal. */
+/** Returns the payload as it will be read back: JSON within the size limit, accepted by the schema. `where` prefixes errors. */
 export async function storablePayload(
   schema: PayloadSchema | undefined,
   payload: unknown,
@@ -34,10 +34,10 @@ export async function storablePayload(
 ): Promise<Json> {
   if (!schema) {
     if (isNothing(payload)) return null
-    const hint = 'give the job a payload schema, or leave the payload out'
-    throw new EverytickError('PAYLOAD_INVALID', `${where}: the job has no schema and takes no payload`, { hint })
+    const hint = 'add a payload schema to the job, or remove the payload'
+    throw new EverytickError('PAYLOAD_INVALID', `${where}: the job has no payload schema, so it takes no payload`, { hint })
   }
-  // Checked in the shape the run will see: a Date that becomes text is refused here and not at the first run.
+  // Validated in the form that the run will receive: a Date that becomes text fails here and not in the first run.
   const text = toJsonText(payload, { what: `${where}: payload`, strict: true })
   if (text.length > LARGE_LENGTH) await yieldToEventLoop()
   const stored: Json = JSON.parse(text)
@@ -46,13 +46,13 @@ export async function storablePayload(
   return stored
 }
 
-/** Clients that always send a payload send `null` or `{}` to a job that takes none. */
+/** Clients that always send a payload send `null` or `{}` to a job without one. */
 const isNothing = (payload: unknown): boolean =>
   payload === undefined || payload === null || (typeof payload === 'object' && JSON.stringify(payload) === '{}')
 
 /**
- * What the handler gets; a stored payload may be older than the schema. A promise only where the schema takes time, or finds
- * fault: most answer at once that all is well, and thousands a second are asked.
+ * Returns the payload for the handler; a stored payload may be older than the schema. Returns a promise only if the schema is
+ * asynchronous or rejects: most schemas accept synchronously, and thousands of payloads a second are validated.
  */
 export function parsePayload(schema: PayloadSchema, stored: unknown, where: string): unknown {
   const answer = validate(schema, stored, where)
@@ -68,7 +68,7 @@ interface Judged {
 
 async function judged({ schema, stored, answer: first }: Judged, where: string): Promise<unknown> {
   let answer = await first
-  // JSON has no undefined: a payload that was left out is stored as null, and means whichever of both the schema takes.
+  // JSON has no undefined: a missing payload is stored as null, so both null and undefined are tried.
   if (answer.issues && stored === null) {
     const absent = await validate(schema, undefined, where)
     if (!absent.issues) answer = absent
@@ -83,11 +83,11 @@ async function judged({ schema, stored, answer: first }: Judged, where: string):
 
 function validate(schema: PayloadSchema, value: unknown, where: string): Judged['answer'] {
   const failed = (cause: unknown): never => {
-    throw new EverytickError('PAYLOAD_INVALID', `${where}: the schema itself failed: ${String(cause)}`, { cause })
+    throw new EverytickError('PAYLOAD_INVALID', `${where}: the payload schema threw an error: ${String(cause)}`, { cause })
   }
   try {
     const answer = schema['~standard'].validate(value)
-    // Asked in the way of `await`, since a schema may bring promises of its own kind.
+    // Checks for `then` as `await` does, because a schema may return promises of another library.
     return 'then' in answer ? Promise.resolve(answer).catch(failed) : answer
   } catch (cause) {
     return failed(cause)

@@ -1,6 +1,6 @@
-/** Keeps something for each name of a kind, for a bounded number of names: names come from users, and every one is a series in somebody's monitoring. */
+/** Keeps a value per name for a bounded number of names: names come from users, and each becomes a metrics series. */
 
-/** What all further names share. */
+/** The name that all further names share. */
 export const OTHER = 'other'
 export const MOST_NAMES = 200
 
@@ -22,7 +22,7 @@ export function perName<T>(make: () => T, most = MOST_NAMES): PerName<T> {
   }
 }
 
-/** Those with the least names in order, and one for all the rest, whose values are put together. */
+/** The first names in order, and one entry that joins the values of all others. */
 export function capped(
   values: readonly (readonly [name: string, value: number])[],
   join: (a: number, b: number) => number,

@@ -1,10 +1,10 @@
-/** Warns in the log of a process that only works, when its code declares schedules and no live process plans; it decides nothing. */
+/** Logs a warning in a worker-only process whose code declares schedules while no live process plans them. */
 import type { Store } from '../store/contract/store.ts'
 import { isAlive } from '../store/contract/workers.ts'
 import type { Core } from './core.ts'
 
 const CHECK_MS = 30_000
-/** Processes of one deployment start at the same time: a planner may need so long. */
+/** Processes of one deployment start at the same time; a planner may take this long to start. */
 const START_MS = 10_000
 
 /** Checks now, again after a start, and every half minute until the app stops; logs each change. */
@@ -15,7 +15,7 @@ export function watchPlanner({ store, settings, timers, onStop }: Core): void {
   let isPlanned = true
   let isStarting = true
 
-  /** Answers when the next check is due. */
+  /** Returns the delay until the next check. */
   const check = async (): Promise<number> => {
     const found = await hasPlanner(await store())
     const waits = isStarting && !found
@@ -26,7 +26,7 @@ export function watchPlanner({ store, settings, timers, onStop }: Core): void {
   }
   const tell = (found: boolean): void => {
     isPlanned = found
-    if (found) logger.info('a process plans now')
+    if (found) logger.info('a live process now plans schedules')
     else
       logger.warn(`no process plans: ${declaredText(schedules.length)} no runs`, {
         hint: 'start "everytick serve", "everytick worker --plan", or app.start() without a role',
@@ -35,7 +35,7 @@ export function watchPlanner({ store, settings, timers, onStop }: Core): void {
   const checkAgainIn = (ms: number): void => {
     if (!stopped) cancelTimer = timers.set(ms, next)
   }
-  // A store that is away is reported by the loops of the engine.
+  // The loops of the engine report a database that is down.
   let checking = Promise.resolve()
   const next = (): void => {
     checking = check()

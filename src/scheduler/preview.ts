@@ -1,4 +1,4 @@
-/** Says what storing schedules would change, field by field and in their next fires; nothing is written here. */
+/** Previews what storing schedules would change: fields and next fires. Writes nothing. */
 import { dateOf } from '../schedule/instant.ts'
 import { type Schedule, type ScheduleDefinition, seedOf } from '../schedule/schedule.ts'
 import { findingRuns } from '../schedule/search.ts'
@@ -19,13 +19,13 @@ export interface Preview extends Pick<SyncStep, 'workspace' | 'key' | 'before' |
   readonly nextFireAt: NextFires
 }
 
-/** Null while paused, and when there is no further one. */
+/** Null while the schedule is paused, and without a further run. */
 export interface NextFires {
   readonly before: Date | null
   readonly after: Date | null
 }
 
-/** In the order given; refused as a whole when one of them could not be stored. */
+/** In the given order; throws if any of the schedules could not be stored. */
 export async function preview(
   core: Core,
   declared: readonly DeclaredSchedule[],
@@ -56,7 +56,7 @@ export async function preview(
   })
 }
 
-/** One schedule after another: to put a hundred exclusions into words takes long enough. */
+/** One schedule per step, because formatting a hundred exclusions takes a while. */
 function* comparing(
   definitions: readonly ScheduleDefinition[],
   stored: ReadonlyMap<string, Schedule>,
@@ -70,7 +70,7 @@ function* comparing(
   return steps
 }
 
-/** What is stored under the names of these, by `nameOf`. */
+/** The stored schedules of the given names, by `nameOf`. */
 export async function storedUnder(
   core: Core,
   definitions: readonly Pick<ScheduleDefinition, 'workspace' | 'key'>[],
@@ -86,13 +86,13 @@ export async function storedUnder(
 
 export interface Beginning {
   readonly stored: ReadonlyMap<string, Schedule>
-  /** How the schedule of the same place is created, if it is new. */
+  /** The initial pause of the definition with the same index, if it is new. */
   readonly pauses: readonly (InitialPause | null)[]
-  /** Of the search for all of them. */
+  /** Shared by the searches of all schedules. */
   readonly budget: SearchBudget
 }
 
-/** When each fires next as it is stored, and when it will by its new definition. */
+/** The next fire of each schedule as stored, and by its new definition. */
 export async function nextFires(
   core: Core,
   definitions: readonly ScheduleDefinition[],

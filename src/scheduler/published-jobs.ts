@@ -1,4 +1,4 @@
-/** Tells other processes which jobs this one has and what of their payloads is secret, so that a server without the code keeps secrets too. */
+/** Publishes the jobs of this process, with the secret paths of their payloads, so that a server without their code also hides secrets. */
 import type { Job } from '../job.ts'
 import type { Json } from '../json.ts'
 import type { RunPolicy } from '../run/run.ts'
@@ -14,13 +14,13 @@ export interface PublishedJob {
   /** Such as `1h`, or `none`. */
   readonly timeout: string
   readonly takesPayload: boolean
-  /** JSON Schema of the payload, where its library can say it. */
+  /** JSON Schema of the payload, if the schema library can export it. */
   readonly schema: Json
-  /** Paths into the payload that nobody is shown. */
+  /** Paths into the payload that the server hides from everyone. */
   readonly redact: readonly string[]
 }
 
-/** What is stored besides: all that other processes need to make runs of the job as its own process would. */
+/** The stored form: also has what other processes need to create runs with the options of the job. */
 export interface StoredJob extends PublishedJob {
   readonly policy: RunPolicy
   readonly concurrencyKey: string | null
@@ -39,28 +39,28 @@ export function publishedJob(job: Job): PublishedJob {
   }
 }
 
-/** Libraries that can say their schema as JSON Schema do so by the same interface that we check payloads with. */
+/** Libraries that can export JSON Schema do so through the Standard Schema interface. */
 function schemaOf({ schema }: Job): Json {
   type Speaking = { jsonSchema?: { input?: (options: { target: string }) => unknown } }
   try {
     const said = (schema?.['~standard'] as Speaking | undefined)?.jsonSchema?.input?.({ target: 'draft-2020-12' })
     return JSON.parse(JSON.stringify(said ?? null)) as Json
   } catch {
-    // What cannot be said, such as a transformation, is no reason to hide the job.
+    // The job is published even if its schema cannot be exported, for example because of a transformation.
     return null
   }
 }
 
-/** A job that was published or refreshed this recently needs neither. */
+/** A job that was published or refreshed within this time is not written again. */
 const FRESH_MS = 1_800_000
-/** A job that no worker has refreshed for so long has none: longer than a restart or a deployment takes. */
+/** A job that no worker has refreshed for this long has no worker; longer than a restart or a deployment takes. */
 const GONE_MS = 7_200_000
 
-/** Since when no worker has had this job; null while one has it, or had it a moment ago. */
+/** The time since which no worker has this job; null while a worker has it or had it recently. */
 export const goneSince = ({ updatedAt }: Document, now: number): number | null =>
   now - updatedAt < GONE_MS ? null : updatedAt
 
-/** Writes only what is new or otherwise, or was not refreshed of late; when two builds differ, the one that started last is believed. */
+/** Writes only jobs that are new, changed or not refreshed recently. When two builds differ, the one that started last wins. */
 export async function publishJobs({ documents, now }: Store, jobs: Iterable<Job>): Promise<void> {
   const at = await now()
   for (const job of jobs) {
@@ -69,19 +69,19 @@ export async function publishJobs({ documents, now }: Store, jobs: Iterable<Job>
     const known = await documents.get('job', job.name)
     const isSame = known && JSON.stringify(sorted(known.data)) === JSON.stringify(sorted(data))
     if (isSame && at - known.updatedAt < FRESH_MS) continue
-    // Another process may be quicker, and says the same as a rule.
+    // Another process may write first; it usually writes the same.
     await documents.put({ kind: 'job', id: job.name, workspace: '', state: '', data, from: known?.version ?? 0 })
   }
 }
 
-/** Says that a worker with these jobs lives. What another build has published of them since stays. */
+/** Refreshes the jobs of a live worker, without overwriting what another build has published since. */
 export async function refreshJobs({ documents, now }: Store, names: Iterable<string>): Promise<void> {
   const at = await now()
   for (const name of names) {
     const known = await documents.get('job', name)
     if (!known || at - known.updatedAt < FRESH_MS) continue
     const { kind, id, workspace, state, data, version } = known
-    // Another worker may be quicker, and says the same.
+    // Another worker may write first; it writes the same.
     await documents.put({ kind, id, workspace, state, data, from: version })
   }
 }
@@ -91,7 +91,7 @@ export async function readPublishedJobs({ documents }: Store): Promise<StoredJob
   return found.map(({ data }: Document) => data as unknown as StoredJob)
 }
 
-/** Stores need not keep the order of fields. */
+/** Stores may change the order of fields. */
 function sorted(value: Json): Json {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

@@ -1,4 +1,4 @@
-/** `app.queues`: what waits where, under which limits, and whether it rests; what is claimed is decided by the claim. */
+/** `app.queues`: lists, pauses, resumes and limits queues; the claim applies pauses and limits. */
 import { checkKeys, readName, readStoredName, readText } from '../options.ts'
 import { dateOf } from '../schedule/instant.ts'
 import type { QueueRow } from '../store/contract/queues.ts'
@@ -9,15 +9,15 @@ import { LIMIT_KEYS, type LimitOptions, readLimits } from './read-queues.ts'
 
 export interface QueueView {
   readonly name: string
-  /** In all processes together; null when there is no such limit. */
+  /** The most runs in all processes together; null without a limit. */
   readonly globalConcurrency: number | null
   readonly perWorkspace: number | null
   readonly rateLimit: { readonly limit: number; readonly per: string } | null
   readonly paused: { readonly reason: string; readonly by: string; readonly at: Date } | null
-  /** Runs that are due and wait; counted up to 10,000. */
+  /** Runs that are due and waiting; counted up to 10,000. */
   readonly ready: number
   readonly running: number
-  /** Since when the run that waits longest is due; null when none is. */
+  /** When the longest waiting run was due; null when no run waits. */
   readonly oldestDueAt: Date | null
 }
 
@@ -26,13 +26,13 @@ export interface QueuePauseOptions extends By {
 }
 
 export interface Queues {
-  /** Those with limits, with runs or at rest, by name. */
+  /** The queues that have limits, have runs or are paused, by name. */
   list(): Promise<QueueView[]>
-  /** Nothing of it starts from now on, in any process; what runs goes on. Pausing twice keeps the newer words. */
+  /** Stops starting runs of the queue in all processes; runs in progress continue. Pausing again replaces the reason. */
   pause(name: string, options?: QueuePauseOptions): Promise<void>
-  /** Answers whether it was paused. */
+  /** Returns whether the queue was paused. */
   resume(name: string): Promise<boolean>
-  /** Sets the limits of a queue for all processes; those not named are lifted. Limits in code are set again at its next start. */
+  /** Sets the limits of a queue for all processes and removes those not given. A process that declares limits in code sets them again when it starts. */
   limit(name: string, limits: LimitOptions): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** What the gate of quotas takes and answers, for those who pass it; what it does is `quotas.ts`. */
+/** The interface of the quota check; `quotas.ts` implements it. */
 
 import type { Executor } from '../store/contract/executor.ts'
 import { COUNTED } from '../store/contract/quotas.ts'
@@ -19,21 +19,21 @@ export interface Draw extends Readonly<Partial<Record<Amount, number>>> {
 export interface QuotaUse {
   readonly quota: QuotaName
   readonly unit: QuotaUnit
-  /** Null: off. */
+  /** Null: no limit. */
   readonly limit: number | null
-  /** Counted no further than one beyond the limit; null for what has no amount. Streams are those of this process. */
+  /** Counted up to one above the limit; null for quotas without an amount. `streams` counts those of this process. */
   readonly used: number | null
-  /** `keys`: for keys that are bound to the workspace alone. */
+  /** `keys`: the quota applies only to API keys bound to the workspace. */
   readonly appliesTo: 'all' | 'keys'
 }
 
 export interface QuotaCheck {
-  /** The quotas of a workspace for whoever acts now; null when it has none. */
+  /** The quotas of a workspace for the current caller; null without any. */
   limits(workspace: string): Limits | null
-  /** Refuses before anything is written. The draws are asked for only where a quota may be in effect. */
+  /** Throws before `write` if a quota is exceeded. Calls `draws` only if a quota may apply. */
   within<T>(draws: () => readonly Draw[] | Promise<readonly Draw[]>, write: () => Promise<T>, tx?: Executor): Promise<T>
-  /** Takes the place of a stream that a bound key opens, in this process; returns the function that gives it back, which is idempotent. */
+  /** Counts an event stream that a bound key opens in this process; returns an idempotent function that releases it. */
   openStream(workspace: string): () => void
-  /** Quotas as a key that is bound to the workspace has them. */
+  /** The quotas that apply to an API key bound to the workspace. */
   usage(workspace: string): Promise<readonly QuotaUse[]>
 }

@@ -1,4 +1,4 @@
-/** The gate that every call passes which adds to a workspace: looks whether its quotas allow it, then lets it write. */
+/** Checks the quotas of a workspace before every call that adds to it. */
 
 import type { Executor } from '../store/contract/executor.ts'
 import { NAMED } from '../store/contract/quotas.ts'
@@ -14,9 +14,9 @@ import { createUsedNames, type UsedNames } from './used-names.ts'
 
 type Needs = Pick<Core, 'settings' | 'clock' | 'timers' | 'hub' | 'store' | 'onStop'>
 
-/** Workspaces and quotas that one process remembers. */
+/** The most workspaces and quotas that one process caches. */
 const MAX_KEPT = 10_000
-/** What is off is counted for people only. */
+/** How far usage is counted for display when a quota is off. */
 const SHOWN_UP_TO = 100_000
 
 export function createQuotaCheck(needs: () => Needs): QuotaCheck {
@@ -63,7 +63,7 @@ export function createQuotaCheck(needs: () => Needs): QuotaCheck {
     throw quotaRefusal({ ...exhausted, ...retryAfterMs })
   }
 
-  /** Adds to `ends` what has to be called when the write is over. */
+  /** Pushes the functions to call after the write to `ends`. */
   const drawn = async (draw: Draw, ends: (() => void)[], tx: Executor | undefined): Promise<void> => {
     const { workspace, smallestInterval: gap } = draw
     const limited = limits(workspace) ?? {}
@@ -138,7 +138,7 @@ export function createQuotaCheck(needs: () => Needs): QuotaCheck {
   }
 }
 
-/** Of a map that never grows beyond its bound: what nobody uses now goes, and is counted again when it is wanted. */
+/** A bounded cache: evicts idle entries, which are counted again on their next use. */
 function kept<Value extends { readonly isIdle: boolean }>(
   map: Map<string, Value>,
   key: string,

@@ -1,4 +1,4 @@
-/** Reads what a schedule leaves out: dates, ranges of dates, spans and cron expressions; whether one holds is `schedule/exclusion.ts`. */
+/** Reads the option `exclude`: dates, date ranges, spans and cron expressions; `schedule/exclusion.ts` applies them. */
 import { shown } from '../errors.ts'
 import { checkKeys, type Instant, named, readInstantOption, readList, refused } from '../options.ts'
 import { parseCron } from '../schedule/cron.ts'
@@ -9,11 +9,11 @@ import { dateText } from '../schedule/wall-text.ts'
 import { systemClock } from '../time/clock.ts'
 
 export type ExcludeOption =
-  /** A date, a range of dates or a cron expression; all in the zone of the schedule. */
+  /** A date, a date range or a cron expression, in the time zone of the schedule. */
   | string
-  /** From one instant on, up to another; dates without a time are whole days, the last included. */
+  /** A span between two instants; dates without a time are whole days, the last day included. */
   | { readonly from: Instant; readonly to: Instant }
-  /** In the zone of the schedule, unless it has one of its own. */
+  /** A cron expression, in the time zone of the schedule unless it has its own. */
   | { readonly cron: string; readonly timezone?: string }
 
 const MAX_EXCLUSIONS = 100
@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000
 const DATE = /^\d{4}-\d\d-\d\d$/
 const HOW = 'write a date like 2026-12-25, a range like 2026-12-24/2027-01-02, or a cron expression'
 
-/** None at all is the same as no list. */
+/** An empty list is the same as no list. */
 export function readExclusions(given: unknown, what: string, zone: string): { exclude?: readonly Exclusion[] } {
   const list = readList(given, what, [0, MAX_EXCLUSIONS])
   const read = list.map((each, i) => Object.freeze(readExclusion(each, `${what}[${i}]`, zone)))
@@ -47,7 +47,7 @@ function readExclusion(given: unknown, what: string, zone: string): Exclusion {
   )
 }
 
-/** What begins like a date is meant as one: nobody is helped by what is wrong with it as a cron expression. */
+/** Text that begins like a date is read as a date, because an error about a cron expression would not help. */
 function readText(text: string, what: string, zone: string): Exclusion {
   if (!/^\s*\d{4}-/.test(text)) return readCron(text, what, zone)
   const [from = '', to, ...more] = text.split('/')
@@ -66,23 +66,23 @@ function readDate(text: string, what: string): string {
 
 function readRange(fromAt: number, toAt: number, what: string): Exclusion {
   if (fromAt < toAt) return { kind: 'range', fromAt, toAt }
-  throw refused(`${what} ends before it begins`, 'swap its ends')
+  throw refused(`${what} ends before it begins`, 'swap its start and end')
 }
 
 function readCron(cron: unknown, what: string, timezone: string): Exclusion {
   try {
     const timing = parseCron(cron as string, { timezone })
-    // What it leaves out may be over: code goes on declaring it.
+    // The excluded times may all be in the past: code keeps declaring them.
     const now = systemClock.now()
     if (timing.prevAt(now) === null) refuseNever(timing, now)
     if (timing.kind === 'cron') return { kind: 'cron', cron: cron as string, timezone: timing.timezone }
   } catch (cause) {
     throw named(cause, what)
   }
-  throw refused(`${what} is an interval, and only minutes that have a name can be left out`, HOW)
+  throw refused(`${what} is an interval, which cannot be excluded`, HOW)
 }
 
-/** The first instant of a day on the wall of a zone; of the day after, where a zone left the day out. */
+/** The first instant of a day in local time; of the next day if the zone skipped the day. */
 export function dayStart(date: string, timezone: string): number {
   const midnights = parseCron('0 0 * * *', { timezone })
   let at = Date.parse(`${date}T00:00:00Z`) - 2 * DAY_MS
@@ -94,7 +94,7 @@ export function dayStart(date: string, timezone: string): number {
 const dayEnd = (date: string, timezone: string): number =>
   dayStart(dateText(Date.parse(`${date}T00:00:00Z`) + DAY_MS), timezone)
 
-/** The words that `readExclusions` reads as this exclusion again. */
+/** The input that `readExclusions` reads back as this exclusion. */
 export function toExclusionInput(exclusion: Exclusion, zone: string): ExcludeOption {
   switch (exclusion.kind) {
     case 'date':
@@ -113,7 +113,7 @@ function wholeDays({ fromAt, toAt }: { fromAt: number; toAt: number }, zone: str
     const [first, last] = [dateOn(fromAt, zone), dateOn(toAt - 1, zone)]
     return dayStart(first, zone) === fromAt && dayEnd(last, zone) === toAt ? `${first}/${last}` : null
   } catch {
-    // A row of a newer version may have a zone that this one does not know.
+    // A row of a newer version may have a time zone that this version does not know.
     return null
   }
 }

@@ -1,4 +1,4 @@
-/** Reads how the occurrences of a schedule fire: overlap, jitter, how many; when they are is `read-timing.ts`. */
+/** Reads how a schedule fires: overlap, jitter, maxRuns, concurrencyKey; `read-timing.ts` reads when. */
 import { shown } from '../errors.ts'
 import { readKey } from '../job.ts'
 import { checkKeys, type Duration, readChoice, readDuration, readInteger, refused } from '../options.ts'
@@ -6,23 +6,23 @@ import type { Overlap } from '../run/run.ts'
 import type { FiringPolicy, Jitter, TimingSpec } from '../schedule/schedule.ts'
 import { formatDuration } from '../time/duration.ts'
 
-/** `none`, a duration such as `5m`, a share of the time to the next occurrence such as `10%`, or one of these with whose it is. */
+/** `none`, a duration such as `5m`, a percentage of the time to the next occurrence such as `10%`, or an object with `max` and `per`. */
 export type JitterOption =
   | Duration
   | {
       readonly max: Duration
-      /** `schedule` when absent: all its occurrences are as late. `occurrence`: each by its own. */
+      /** `schedule` when absent: all its occurrences have the same delay. `occurrence`: each has its own. */
       readonly per?: Jitter['per']
     }
 
 export interface FiringOptions {
-  /** What becomes of a run that comes due while the one before is unfinished; `skip` when absent. */
+  /** What happens to a run that comes due while the previous one is unfinished; `skip` when absent. */
   readonly overlap?: Overlap
-  /** Late on purpose, so that many schedules of one instant do not start together; `none` when absent. Never early. */
+  /** Delays runs, so that many schedules of one instant do not start together; `none` when absent. Runs are never early. */
   readonly jitter?: JitterOption
-  /** After so many runs the schedule is done. */
+  /** The schedule ends after this many runs. */
   readonly maxRuns?: number
-  /** Runs that share it, in one workspace, go one after another, whatever made them. */
+  /** Runs of one workspace with the same key run one at a time, whatever created them. */
   readonly concurrencyKey?: string
 }
 
@@ -31,7 +31,7 @@ const OVERLAPS = ['skip', 'queue', 'queue_one', 'cancel_previous', 'allow'] as c
 const MAX_RUNS = 1_000_000_000
 const HOW = 'write it like none, 5m or 10%'
 
-/** What all schedules share that say nothing of it. */
+/** Shared by all schedules without these options. */
 const USUAL: FiringPolicy = Object.freeze({ overlap: 'skip', jitter: null, maxRuns: null, concurrencyKey: null })
 
 export function readFiring(options: FiringOptions, of: string, timing: TimingSpec): FiringPolicy {
@@ -40,7 +40,7 @@ export function readFiring(options: FiringOptions, of: string, timing: TimingSpe
     return USUAL
   const read = readJitter(jitter ?? 'none', `${of}: jitter`)
   if (read && 'share' in read.max && timing.kind === 'once') {
-    throw refused(`${of}: a share as jitter needs a next occurrence, and at has none`, 'write a duration like 5m')
+    throw refused(`${of}: jitter as a percentage needs a next occurrence, and a schedule with at has none`, 'write a duration like 5m')
   }
   return Object.freeze({
     overlap: readChoice(overlap ?? 'skip', `${of}: overlap`, OVERLAPS),
@@ -65,9 +65,9 @@ function jitterOf(given: unknown, per: Jitter['per'], what: string): Jitter | nu
 
 function readShare(text: string, what: string): { share: number } {
   const percent = /^\d{1,3}(?:\.\d{1,2})?%$/.test(text) ? Number(text.slice(0, -1)) : Number.NaN
-  // Rounded, because 7 / 100 has a tail that would be shown to people.
+  // Rounded, because 7 / 100 has a floating point tail that users would see.
   if (percent <= 100) return { share: Math.round(percent * 100) / 10_000 }
-  throw refused(`${what} cannot be ${shown(text)}`, 'a share goes from 0% to 100%')
+  throw refused(`${what} cannot be ${shown(text)}`, 'use a percentage from 0% to 100%')
 }
 
 function readMs(given: unknown, what: string): { ms: number } {
@@ -77,7 +77,7 @@ function readMs(given: unknown, what: string): { ms: number } {
 
 export type JitterInput = string | { readonly max: string; readonly per: Jitter['per'] }
 
-/** The words that `readFiring` reads as this jitter again. */
+/** The input that `readFiring` reads back as this jitter. */
 export function toJitterInput(jitter: Jitter | null): JitterInput {
   if (jitter === null) return 'none'
   const { max, per } = jitter

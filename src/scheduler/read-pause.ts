@@ -1,10 +1,10 @@
-/** Reads whether a new schedule is created paused, and in which words; pausing one that exists is `schedules.ts`. */
+/** Reads whether a new schedule is created paused, with reason and end; `schedules.ts` pauses existing ones. */
 import { checkKeys, type Instant, readBoolean, readInstantOption, readText, refused } from '../options.ts'
 import type { Pause } from '../schedule/schedule.ts'
 
 export type PauseOption = boolean | { readonly reason?: string; readonly until?: Instant }
 
-/** Who pauses it is known only when it is written. */
+/** Without the actor, which is only known when the pause is written. */
 export type InitialPause = Pick<Pause, 'reason' | 'until'>
 
 export const PAUSE_KEYS = ['paused', 'enabled'] as const
@@ -20,7 +20,7 @@ export function readInitialPause(
     return enabled === undefined || readBoolean(enabled, `${of}: enabled`) ? null : CREATED_PAUSED
   }
   if (enabled !== undefined)
-    throw refused(`${of}: paused and enabled are both given, and decide the same`, 'give paused only')
+    throw refused(`${of}: paused and enabled mean the same and cannot be combined`, 'use paused only')
   if (paused === false) return null
   if (paused === true) return CREATED_PAUSED
   checkKeys(paused, ['reason', 'until'], `${of}: paused`)

@@ -1,25 +1,25 @@
-/** Reads which queues a process works and under which limits; how many runs those allow is decided by `run/queue-limits.ts`. */
+/** Reads which queues a process serves and their limits; `run/queue-limits.ts` applies the limits. */
 import type { QueueOptions } from '../engine/worker.ts'
 import { shown } from '../errors.ts'
 import { checkKeys, type Duration, readDuration, readInteger, readName, refused } from '../options.ts'
 import type { QueueLimits } from '../run/queue-limits.ts'
 
-/** How many runs of the queue this process works on at once, or that and what all processes together may do. */
+/** How many runs of the queue this process executes at once, or an object that also has the limits for all processes together. */
 export type QueueOption =
   | number
   | (LimitOptions & {
-      /** In this process; the `concurrency` of the app when absent. */
+      /** Runs at once in this process; the `concurrency` of the app when absent. */
       readonly concurrency?: number
-      /** The share of attempts that may be retries, from 0 to 1. */
+      /** The fraction of attempts that may be retries, from 0 to 1. */
       readonly retryBudget?: number
     })
 
-/** In all processes together. */
+/** Limits for all processes together. */
 export interface LimitOptions {
   readonly globalConcurrency?: number
-  /** For each workspace. */
+  /** The most runs at once of each workspace. */
   readonly perWorkspace?: number
-  /** At most so many starts in any stretch so long. */
+  /** At most `limit` starts in any time window of length `per`. */
   readonly rateLimit?: { readonly limit: number; readonly per: Duration }
 }
 
@@ -29,11 +29,11 @@ const DEFAULT_CONCURRENCY = 10
 const MAX_CONCURRENCY = 10_000
 const MAX_LIMIT = 1_000_000
 
-/** How many runs of a queue one process works on at once, where the queue says nothing else. */
+/** The default number of runs of a queue that one process executes at once. */
 export const readConcurrency = (given: unknown): number =>
   readInteger(given ?? DEFAULT_CONCURRENCY, 'concurrency', [1, MAX_CONCURRENCY])
 
-/** `named` answers the queues that jobs and schedules name, which are worked when nothing else was said. */
+/** `named` returns the queues of jobs and schedules, which a process serves without the option `queues`. */
 export function readQueues(
   queues: unknown,
   concurrency: number,
@@ -43,7 +43,7 @@ export function readQueues(
     return frozen(['default', ...named()].map((name) => [name, readQueue(concurrency, name, concurrency)]))
   }
   if (typeof queues !== 'object' || queues === null || Array.isArray(queues)) {
-    throw refused(`queues is an object from names to numbers, not ${shown(queues)}`, 'write it like { default: 10 }')
+    throw refused(`queues must be an object from names to numbers, not ${shown(queues)}`, 'write it like { default: 10 }')
   }
   return frozen(
     Object.entries(queues).map(([name, given]) => {
@@ -90,5 +90,5 @@ export function readLimits(given: LimitOptions, of: string): QueueLimits {
 
 function readShare(value: unknown, what: string): number {
   if (typeof value === 'number' && value >= 0 && value <= 1) return value
-  throw refused(`${what} is a number from 0 to 1, not ${shown(value)}`, 'write 0.2 for a fifth')
+  throw refused(`${what} must be a number from 0 to 1, not ${shown(value)}`, 'write 0.2 for 20 %')
 }

@@ -1,22 +1,22 @@
-/** Reads the option `quotas`: which limits workspaces have, in numbers; what a limit means is `workspace/quotas.ts`. */
+/** Reads the option `quotas`: the limits of workspaces; `workspace/quotas.ts` defines what they mean. */
 import { checkKeys, type Duration, readDuration, readInteger, readName } from '../options.ts'
 import { QUOTA_NAMES, QUOTAS, type QuotaChoice, type QuotaName, type QuotaSettings } from '../workspace/quotas.ts'
 
-/** A number of things, of bytes for `payloadBytesPerDay`, a duration for `smallestInterval`; `off` for no limit. */
+/** A count, a number of bytes for `payloadBytesPerDay`, or a duration for `smallestInterval`; `off` for no limit. */
 export type QuotaOptions = Readonly<
   Partial<Record<Exclude<QuotaName, 'smallestInterval'>, number | 'off'> & { smallestInterval: Duration | 'off' }>
 >
 
 export interface QuotasOption {
-  /** For every workspace, whoever asks: code, fleet keys and bound keys. */
+  /** For every workspace and every caller: code, fleet keys and bound keys. */
   readonly default?: QuotaOptions
-  /** For single workspaces, in front of `default`. */
+  /** For single workspaces; overrides `default`. */
   readonly workspaces?: Readonly<Record<string, QuotaOptions>>
 }
 
 const MAX = { count: 1_000_000_000, bytes: Number.MAX_SAFE_INTEGER } as const
 
-/** Null when the option is absent: only bound keys have quotas then. */
+/** Null when the option is absent: then only bound keys have quotas. */
 export function readQuotas(option: QuotasOption | undefined): QuotaSettings | null {
   if (option === undefined) return null
   checkKeys(option, ['default', 'workspaces'], 'quotas')

@@ -1,4 +1,4 @@
-/** Reads when a schedule fires: its rule or rules and its bounds; refuses one that can never run. How it fires is `read-firing.ts`. */
+/** Reads when a schedule fires: its rules and bounds; rejects a timing that can never run. `read-firing.ts` reads how it fires. */
 import { EverytickError } from '../errors.ts'
 import {
   checkKeys,
@@ -37,10 +37,10 @@ export type AnyRule =
   | { readonly every: Duration; readonly cron?: undefined; readonly at?: undefined }
   | { readonly at: Instant; readonly cron?: undefined; readonly every?: undefined }
 
-/** Exactly one of the four. */
+/** Exactly one of `cron`, `every`, `at` and `any`. */
 export type When =
   | (AnyRule & { readonly any?: undefined })
-  /** An occurrence of any of them is one of the schedule's; 1 to 10. */
+  /** 1 to 10 rules; the schedule has the occurrences of all of them. */
   | {
       readonly any: readonly AnyRule[]
       readonly cron?: undefined
@@ -49,12 +49,12 @@ export type When =
     }
 
 export interface Bounds {
-  /** Occurrences before this are skipped. */
+  /** The schedule skips occurrences before this. */
   readonly startAt?: Instant
-  /** There are no occurrences after this. */
+  /** The schedule has no occurrences after this. */
   readonly endAt?: Instant
   /**
-   * Occurrences that do not run: dates such as `2026-12-25`, ranges of dates such as `2026-12-24/2027-01-02` (both
+   * Times at which the schedule does not run: dates such as `2026-12-25`, date ranges such as `2026-12-24/2027-01-02` (both
    * included), cron expressions, spans between two instants. At most 100.
    */
   readonly exclude?: readonly ExcludeOption[]
@@ -64,10 +64,10 @@ export const TIMING_KEYS = ['cron', 'every', 'at', 'any', 'timezone', 'dst', 'st
 const RULE_KEYS = ['cron', 'every', 'at', 'timezone', 'dst']
 const MAX_RULES = 10
 
-/** What may be written, whatever the compiler thinks of it. */
+/** The input before validation, which untyped callers can fill with anything. */
 type Given = { readonly [Key in 'cron' | 'every' | 'at' | 'any' | 'timezone' | 'dst']?: unknown }
 
-/** `of` names the schedule in refusals; `seed` spreads `H`. */
+/** `of` names the schedule in errors; `seed` spreads `H`. */
 export function readTiming(options: When & Bounds, of: string, seed: string): TimingSpec {
   const rule = (options as Given).any === undefined ? readRule(options, of, seed) : readAny(options, of, seed)
   const { startAt, endAt, exclude } = options
@@ -88,7 +88,7 @@ export function readTiming(options: When & Bounds, of: string, seed: string): Ti
 function readAny(options: Given, of: string, seed: string): TimingRule {
   const { any, ...rest } = options
   countRules({ ...rest, any }, of, ['cron', 'every', 'at', 'any'])
-  refuseZone(rest, of, 'give each cron expression in any its own')
+  refuseZone(rest, of, 'set them on each cron expression in any')
   const rules = readList(any, `${of}: any`, [1, MAX_RULES]).map((each, i) => {
     const where = `${of}: any[${i}]`
     checkKeys(each, RULE_KEYS, where)
@@ -107,7 +107,7 @@ function readRule(options: Given, of: string, seed: string): TimingRule {
       throw named(cause, of)
     }
   }
-  refuseZone(options, of, 'an interval and a single instant are the same in every zone')
+  refuseZone(options, of, 'remove them: intervals and single instants do not depend on a time zone')
   if (every === undefined) return { kind: 'once', at: readInstantOption(at, `${of}: at`) }
   const everyMs = readDuration(every, `${of}: every`)
   try {
@@ -117,7 +117,7 @@ function readRule(options: Given, of: string, seed: string): TimingRule {
   }
 }
 
-/** Equal ones are one object, by which whoever handles many of them can see that they are equal. */
+/** Equal rules share one object, so that code that handles many of them can compare by identity. */
 const usual = new Map<string, Interning<TimingRule>>()
 
 function readCron({ cron, timezone, dst }: CronRule, seed: string): TimingRule {
@@ -139,25 +139,25 @@ function countRules(options: Given, of: string, keys: readonly (keyof Given)[]):
   const given = keys.filter((key) => options[key] !== undefined).length
   if (given === 1) return
   const names = `${keys.slice(0, -1).join(', ')} and ${keys.at(-1)}`
-  throw refused(`${of} has ${given} of ${names}`, 'give exactly one of them')
+  throw refused(`${of} has ${given} of ${names}`, 'set exactly one of them')
 }
 
 function refuseZone({ timezone, dst }: Given, of: string, hint: string): void {
-  if (timezone !== undefined || dst !== undefined) throw refused(`${of}: timezone and dst belong to cron`, hint)
+  if (timezone !== undefined || dst !== undefined) throw refused(`${of}: timezone and dst belong to cron and are not allowed here`, hint)
 }
 
-/** The zone in which dates of the schedule are meant: that of its cron expressions, where they agree. */
+/** The time zone of the schedule's dates: that of its cron expressions if they agree, otherwise UTC. */
 export function zoneOf(rule: TimingRule): string {
   const rules = rule.kind === 'any' ? rule.of : [rule]
   const zones = new Set(rules.flatMap((each) => (each.kind === 'cron' ? [each.timezone] : [])))
   return zones.size === 1 ? [...zones][0]! : 'UTC'
 }
 
-/** Coming occurrences that a timing must be able to tell at little cost to be accepted. */
+/** A timing is accepted only if this many next occurrences can be found cheaply. */
 const SEARCHED = 10
 
 /**
- * An end that has passed is no mistake: code goes on declaring what is over. So the search begins well before an end, and
+ * A timing whose end has passed is valid, because code keeps declaring it. Therefore the search begins well before the end, and
  * before every single instant.
  */
 function refuseEmpty(spec: TimingSpec, of: string, seed: string): void {
@@ -171,7 +171,7 @@ function refuseEmpty(spec: TimingSpec, of: string, seed: string): void {
   const budget = searchBudget(SMALL_SEARCH)
   try {
     if (nextRunAt(slots, fromAt, budget) !== null) {
-      // Every reader of the schedule searches from now on, again and again.
+      // Every read of the schedule searches from the present, so that search must be cheap.
       if (spec.exclude) allSteps(findingRuns(slots, { afterAt: now, count: SEARCHED }, budget))
       return
     }
@@ -179,7 +179,7 @@ function refuseEmpty(spec: TimingSpec, of: string, seed: string): void {
     throw named(cause, of)
   }
   const bounds = (['startAt', 'endAt', 'exclude'] as const).filter((key) => spec[key] !== undefined)
-  throw new EverytickError('CRON_NEVER', `${of}: none of its occurrences in the next 8 years may run`, {
-    hint: `look at ${bounds.join(' and ')}: nothing is left between them`,
+  throw new EverytickError('CRON_NEVER', `${of}: startAt, endAt or exclude removes all occurrences of the next 8 years`, {
+    hint: `change ${bounds.join(' or ')}`,
   })
 }

@@ -1,18 +1,18 @@
-/** Shows how a schedule came to be as it is: who changed it, when, and what differs; nothing here changes anything. */
+/** Formats the revisions of a schedule: who changed it, when, and which fields. */
 import type { Json } from '../json.ts'
 import type { Revision } from '../store/contract/history.ts'
 
 export interface FieldChange {
   /** Such as `timing.cron`. */
   readonly field: string
-  /** Null when it was not there. */
+  /** Null when the field did not exist. */
   readonly before: Json
   readonly after: Json
 }
 
 export interface RevisionView extends Pick<Revision, 'kind' | 'revision' | 'by' | 'before' | 'after'> {
   readonly at: Date
-  /** The fields that differ, by name; empty when the schedule was removed. */
+  /** The changed fields, by name; empty when the schedule was removed. */
   readonly changes: readonly FieldChange[]
 }
 
@@ -21,7 +21,7 @@ export function revisionView({ kind, revision, by, at, before, after }: Revision
   return { kind, revision, by, at: new Date(at), before, after, changes }
 }
 
-/** Objects are compared field by field, anything else as a whole. */
+/** Compares objects field by field, and all other values as a whole. */
 export function differences(before: Json, after: Json, field: string): FieldChange[] {
   if (isObject(before) && isObject(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()

@@ -1,4 +1,4 @@
-/** Shows a run to people: the row with its instants as Dates; reading and filtering rows is `runs.ts`. */
+/** The public view of a run: the row with Dates instead of milliseconds; `runs.ts` reads and filters rows. */
 import type { Delivery } from '../job.ts'
 import type { Json } from '../json.ts'
 import type { Overlap, Progress, Readiness, Run, RunError, ScheduleRef, Trigger } from '../run/run.ts'
@@ -6,7 +6,7 @@ import type { RunState } from '../run/state.ts'
 import { timeoutText } from '../run/timeout.ts'
 import { dateOf } from '../schedule/instant.ts'
 
-/** What is left of a value after it was stored as JSON and read again: a Date is text, and what answers nothing is null. */
+/** The type of a value after a round trip through JSON: a Date becomes a string, and void becomes null. */
 export type Stored<T> = T extends { toJSON(): infer U }
   ? Stored<U>
   : T extends string | number | boolean | null
@@ -34,9 +34,9 @@ export interface RunView<Result = Json> {
   /** The nominal instant; null when the run was enqueued by hand. */
   readonly scheduledAt: Date | null
   readonly dueAt: Date
-  /** What it does when a run before it is unfinished at its turn; `allow` when none can be in its way. */
+  /** What happens when a previous run is unfinished when this one comes due; `allow` without a concurrency group. */
   readonly overlap: Overlap
-  /** `open` may start when it is due; `waiting` is behind another run, `closed` may be. */
+  /** `ready`: may start when it is due. `blocked`: waits for another run of its concurrency group. `undecided`: not decided yet. */
   readonly readiness: Readiness
   readonly delivery: Delivery
   readonly createdAt: Date
@@ -47,15 +47,15 @@ export interface RunView<Result = Json> {
   readonly maxAttempts: number
   /** How long one attempt may take, such as `1h`, or `none`. */
   readonly timeout: string
-  /** Grows with every claim to a worker. */
+  /** Grows with every claim. */
   readonly fence: number
   readonly workerId: string | null
   readonly cancelRequested: boolean
   readonly idempotencyKey: string | null
   readonly progress: Progress | null
-  /** What the handler returned; null until it has, and when it returned nothing. A cancelled run has one too, if its handler returned. */
+  /** What the handler returned; null before that, and when it returned nothing. A cancelled run has a result if its handler returned one. */
   readonly result: Result | null
-  /** Of the last attempt that failed. */
+  /** The error of the last failed attempt. */
   readonly error: RunError | null
 }
 

@@ -1,4 +1,4 @@
-/** What operators do to many runs at once, page by page; which single runs may be cancelled or brought back is the store's matter. */
+/** Cancels and retries many runs, page by page; the store decides which single runs may be cancelled or retried. */
 import {
   checkKeys,
   type Instant,
@@ -23,14 +23,14 @@ interface WhichRuns {
   readonly queue?: string
   /** 1000 when absent, 100,000 at most. */
   readonly limit?: number
-  /** Answers what would be done, and writes nothing. */
+  /** Returns what would change, and writes nothing. */
   readonly dryRun?: boolean
 }
 
 export interface RetryFilter extends WhichRuns {
-  /** Those that failed with an error of this name or code, or with this text in its message. */
+  /** Only runs that failed with an error of this name or code, or with this text in its message. */
   readonly error?: string
-  /** Those that failed at this instant or later. */
+  /** Only runs that failed at this instant or later. */
   readonly since?: Instant
 }
 
@@ -39,18 +39,18 @@ export interface CancelFilter extends WhichRuns {
 }
 
 export interface CancelCounts {
-  /** Ended at once. */
+  /** Runs that ended at once. */
   readonly cancelled: number
-  /** Were told to stop. */
+  /** Running runs whose signal is aborted. */
   readonly cancelling: number
-  /** Had ended before. */
+  /** Runs that had ended before. */
   readonly finished: number
   readonly notFound: number
 }
 
 interface Bulk {
   readonly by: string
-  /** Reads what both kinds of filter share. */
+  /** Reads the fields that both filters share. */
   filter(): Promise<RunFilter>
 }
 
@@ -102,7 +102,7 @@ export async function cancelMany(
   const { limit, dryRun } = readShared(which)
   const { limit: _, dryRun: __, ...named } = which
   if (Object.values(named).every((value) => value === undefined)) {
-    throw refused('runs.cancel() would cancel everything', 'name a workspace, a job, a schedule, a queue or a state')
+    throw refused('runs.cancel() without a filter would cancel all runs', 'filter by workspace, job, schedule, queue or state')
   }
   const states = which.state === undefined ? LIVE : [readChoice(which.state, 'state', LIVE)]
   let left = limit
@@ -123,7 +123,7 @@ const readShared = ({ limit, dryRun }: WhichRuns): { limit: number; dryRun: bool
   dryRun: readBoolean(dryRun ?? false, 'dryRun'),
 })
 
-/** From the newest to the oldest; what a page's runs become does not move those after it. */
+/** Newest first; changing the runs of one page does not shift the next pages. */
 async function* pages(store: Store, filter: RunFilter): AsyncGenerator<Run[]> {
   for (let after: { readonly id: string } | undefined; ; ) {
     const { runs, next } = await store.history.find(filter, {

@@ -1,4 +1,4 @@
-/** `app.runs`: reading runs and what operators do to them; nothing here carries a run out. */
+/** `app.runs`: reads, awaits, cancels, retries, completes and deletes runs; the engine executes them. */
 import { EverytickError, shown } from '../errors.ts'
 import { checkKeys, type Duration, readChoice, readDuration, readInteger, readStoredName, refused } from '../options.ts'
 import { RUN_STATES, type RunState } from '../run/state.ts'
@@ -26,14 +26,14 @@ export interface RunListOptions {
   readonly workspace?: string
   /** The key of a schedule, in the given workspace or in `default`. */
   readonly schedule?: string
-  /** Also finds the runs of a schedule that was removed. */
+  /** The id of a schedule; also finds the runs of a removed schedule. */
   readonly scheduleId?: string
   readonly job?: string
   readonly queue?: string
   readonly state?: RunState | readonly RunState[]
   /** 50 when absent, 1000 at most. */
   readonly limit?: number
-  /** The last run of the page before. */
+  /** The last run of the previous page. */
   readonly after?: Pick<RunView, 'id'>
 }
 
@@ -47,32 +47,32 @@ export interface AttemptView extends Omit<AttemptEntry, 'at'> {
 
 export interface Runs {
   get(id: string): Promise<RunView | null>
-  /** Live and finished together, newest first: by the instant of the occurrence, or of the request for a run made by hand. */
+  /** Live and finished runs, newest first: by the instant of their occurrence, or of the call that created them. */
   list(options?: RunListOptions): Promise<RunView[]>
-  /** Resolves when the run has succeeded, failed or was cancelled, wherever that happens. */
+  /** Resolves when the run has succeeded, failed or been cancelled, in any process. */
   wait<Result>(run: RunHandle<Result> | string, options?: { readonly timeout?: Duration }): Promise<RunView<Result>>
-  /** A pending run ends at once, and one that was handed over; any other that is running has its signal aborted. */
+  /** Ends a pending or handed-over run at once; aborts the signal of any other running run. */
   cancel(id: string, options?: By): Promise<Exclude<CancelAnswer, 'not_found'>>
-  /** The same for many, named or found; answers how many there were of each kind. */
+  /** Cancels many runs, by ids or by a filter; returns counts by outcome. */
   cancel(which: readonly string[] | CancelFilter, options?: By): Promise<CancelCounts>
-  /** Brings one failed run back with a new series of attempts; refused with RUN_NOT_FAILED for any other. */
+  /** Retries one failed run with a new series of attempts. Throws RUN_NOT_FAILED for a run in any other state. */
   retry(id: string, options?: By): Promise<RunView>
-  /** The same for many, named or found; answers the ids it moved. */
+  /** Retries many failed runs, by ids or by a filter; returns the ids of the retried runs. */
   retry(which: readonly string[] | RetryFilter, options?: By): Promise<string[]>
   /**
-   * Deletes a finished run with its journal and its log. Its occurrence stays accounted for: `why` and `audit` know that there was a
-   * run, how it ended, and who deleted it. Refused with RUN_NOT_FINISHED for a run that is pending or running.
+   * Deletes a finished run with its journal and its log. `why` and `audit` still know that there was a run, how it ended, and who
+   * deleted it. Throws RUN_NOT_FINISHED for a run that is pending or running.
    */
   remove(id: string, options?: By): Promise<void>
   /**
-   * Ends the present attempt of a running run, for work that was handed over (`HandOver`). A failed attempt is followed by
-   * another as the run's policy has it, unless `retry` is false. Refused with LEASE_LOST when another attempt has begun or
-   * the run has ended.
+   * Ends the current attempt of a running run, for work that its handler handed over (`HandOver`). A failed attempt is retried
+   * by the run's retry policy, unless `retry` is false. Throws LEASE_LOST when another attempt has started or the run has
+   * ended.
    */
   complete(id: string, completion: CompleteOptions): Promise<RunView>
-  /** Every attempt, oldest first: those that another followed, with what else the journal has, and the last as it stands or ended. */
+  /** Every attempt, oldest first: the journal of earlier attempts, and the state or outcome of the last one. */
   attempts(id: string): Promise<AttemptView[]>
-  /** What happened to a run beyond what its row tells, oldest first. */
+  /** The journal of a run, oldest first: retries, lost leases, operator actions and other events that its row does not have. */
   journal(id: string): Promise<JournalView[]>
 }
 
@@ -158,7 +158,7 @@ export function createRuns(core: Core): Runs {
     async attempts(id) {
       const name = readId(id)
       const { history } = await core.store()
-      // First the run: what happens meanwhile is then in the journal too.
+      // Reads the run before the journal, so that changes in between are in the journal.
       const run = await history.run(name)
       if (!run) throw notFound(id)
       const entries = attemptsOf(run, await history.journal({ runId: name }))
@@ -176,27 +176,27 @@ const ENDED: ReadonlySet<RunState> = new Set(['succeeded', 'failed', 'cancelled'
 const isFilter = <Filter extends object>(which: string | readonly string[] | Filter): which is Filter => {
   if (typeof which === 'string' || Array.isArray(which)) return false
   if (typeof which === 'object' && which !== null) return true
-  throw refused(`runs are named by an id, a list of ids or a filter, not by ${shown(which)}`)
+  throw refused(`pass the id of a run, a list of ids or a filter, not ${shown(which)}`)
 }
 
 const notFound = (id: string): EverytickError => new EverytickError('RUN_NOT_FOUND', `there is no run ${shown(id)}`)
 
 const notFinished = (id: string): EverytickError =>
   new EverytickError('RUN_NOT_FINISHED', `run ${id} has not finished`, {
-    hint: 'only a finished run is deleted: cancel it first',
+    hint: 'only finished runs can be deleted: cancel it first',
   })
 
 const notFailed = ({ id, state }: RunView): EverytickError =>
-  new EverytickError('RUN_NOT_FAILED', `run ${id} is ${state}`, { hint: 'only a failed run is tried again' })
+  new EverytickError('RUN_NOT_FAILED', `run ${id} is ${state}`, { hint: 'only failed runs can be retried' })
 
 const tooLong = (id: string, timeoutMs: number): EverytickError =>
   new EverytickError('WAIT_TIMEOUT', `run ${id} has not ended after ${timeoutMs} ms`, {
-    hint: 'it goes on; wait again, or look at it with app.runs.get()',
+    hint: 'it continues; wait again, or read it with app.runs.get()',
   })
 
-/** Postgres refuses to compare a uuid with any other text, so other text is no run's id. */
+/** Postgres rejects comparing a uuid with other text, so other text is reported as not found. */
 function readId(id: unknown): string {
-  if (typeof id !== 'string') throw refused(`the id of a run is text, not ${shown(id)}`)
+  if (typeof id !== 'string') throw refused(`the id of a run must be a string, not ${shown(id)}`)
   const lower = id.toLowerCase()
   if (!UUID.test(lower)) throw notFound(id)
   return lower

@@ -1,8 +1,8 @@
-/** Emits that this process changed schedules, for the log; inside a transaction of the caller before that is committed. */
+/** Emits an event for the log when this process changes schedules; inside a caller's transaction, before its commit. */
 import type { ScheduleAction } from '../observe/engine-event.ts'
 import type { Core } from './core.ts'
 
-/** More of one call are counted, not named. */
+/** The most schedules that one event names. */
 const MAX_NAMED = 5
 
 export interface ScheduleChange {

@@ -1,4 +1,4 @@
-/** Says what writing schedules adds to their workspaces: new schedules, queues, tags, payloads, and how often they fire. */
+/** Computes what writing schedules adds to the quotas of their workspaces: new schedules, queues, tags, payload bytes, firing rate. */
 import { type ScheduleDefinition, seedOf } from '../schedule/schedule.ts'
 import { smallestGapMs } from '../schedule/smallest-gap.ts'
 import type { Executor } from '../store/contract/executor.ts'
@@ -6,11 +6,11 @@ import type { Core } from './core.ts'
 import { bytesOf } from './payload-bytes.ts'
 import type { Draw } from './quota-check.ts'
 
-/** How many are looked at side by side. */
+/** How many schedules are read in parallel. */
 const AT_ONCE = 50
 
 export interface Drawing {
-  /** What is known of all of them; undefined when the store has to be asked. */
+  /** Whether all of them are new; undefined when the store has to be queried. */
   readonly isNew: boolean | undefined
   readonly tx: Executor | undefined
 }
@@ -38,7 +38,7 @@ export async function scheduleDraws(
   return draws
 }
 
-/** Code states its schedules again whenever it starts. */
+/** Only API writes count: apps send their declared schedules again at every start. */
 const isSent = ({ source }: ScheduleDefinition): boolean => source === 'api'
 
 async function countNew(
@@ -49,7 +49,7 @@ async function countNew(
   if (isNew !== undefined) return isNew ? definitions.length : 0
   const { schedules } = await core.store()
   let count = 0
-  // A transaction is one conversation, in which one speaks after the other.
+  // A transaction uses one connection, which runs one query at a time.
   const step = tx ? 1 : AT_ONCE
   for (let from = 0; from < definitions.length; from += step) {
     const some = definitions.slice(from, from + step)

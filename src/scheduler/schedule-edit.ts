@@ -1,4 +1,4 @@
-/** Lays changes over a stored definition, in the words of the options it was written in; what follows from the change is `schedule-writing.ts`. */
+/** `app.schedules.edit`: merges changes into the options of a stored definition; `schedule-writing.ts` writes the result. */
 import { EverytickError, shown } from '../errors.ts'
 import { type Job, readWork } from '../job.ts'
 import { checkKeys, type Duration, type Instant, readBoolean, readInteger, refused } from '../options.ts'
@@ -14,7 +14,7 @@ import { toScheduleInput } from './schedule-input.ts'
 import { conflict, putSchedules } from './schedule-writing.ts'
 
 type Details = Omit<ScheduleDetails<Job | string>, 'key' | 'workspace'> & { readonly payload?: unknown }
-/** A new rule takes the place of the old one; `timezone` and `dst` alone change those of a cron expression. */
+/** A new rule replaces the old one; `timezone` and `dst` alone change the existing cron expression. */
 interface Timings {
   readonly cron: string
   readonly every: Duration
@@ -26,21 +26,21 @@ interface Timings {
 
 type Named = Details & Timings
 
-/** Options as they should be; null takes one away, so that its default holds again. What is not named stays. */
+/** New values of options; null removes an option, so that its default applies again. Options that are absent stay. */
 export type ScheduleChanges = { readonly [Key in keyof Named]?: Named[Key] | null }
 
 export interface EditAnswer {
   readonly id: string
   readonly changed: boolean
-  /** After the change. */
+  /** The revision after the change. */
   readonly revision: number
   readonly nextFireAt: Date | null
 }
 
 export interface EditOptions extends ChangeOptions {
-  /** The revision that was read: refused with REVISION_CONFLICT when it is not the newest any more. */
+  /** The revision that you read: throws REVISION_CONFLICT when it is not the newest any more. */
   readonly revision?: number
-  /** Changes what code declares all the same, until its app syncs again. */
+  /** Also changes a schedule that is declared in code, until its app syncs again. */
   readonly force?: boolean
 }
 
@@ -52,7 +52,7 @@ const WORDS = [
   ...['overlap', 'jitter', 'maxRuns', 'concurrencyKey', 'catchUp', 'catchUpWindow', 'catchUpLimit'],
   ...['description', 'tags', 'metadata'],
 ]
-/** Options of which a single field can be changed; all others are replaced as they are. */
+/** Options that are merged field by field; all others are replaced. */
 const MERGED = ['retry', 'dst']
 
 interface Words {
@@ -61,7 +61,7 @@ interface Words {
   delivery?: unknown
 }
 
-/** The options that `schedule()` reads as this definition again. */
+/** The options that `schedule()` reads back as this definition. */
 export function optionsOf(definition: ScheduleDefinition): Words {
   const { source: _, retry, ...words } = toScheduleInput(definition)
   const { attempts, ...pauses } = retry
@@ -69,12 +69,12 @@ export function optionsOf(definition: ScheduleDefinition): Words {
     ...Object.fromEntries(Object.entries(words).filter(([, value]) => value !== null)),
     workspace: definition.workspace,
     key: definition.key,
-    // What runs at most once has one attempt, and says so by its delivery.
+    // `at_most_once` implies one attempt, so attempts are left out.
     retry: words.delivery === 'at_most_once' ? pauses : { attempts, ...pauses },
   }
 }
 
-/** Answers once the change is in force; whatever is refused leaves everything as it was. */
+/** Resolves once the change is stored; an error leaves everything unchanged. */
 export async function editSchedule(
   core: Core,
   look: (tx: Executor | undefined) => Promise<Schedule>,
@@ -94,7 +94,7 @@ export async function editSchedule(
       const { id, changed, revision } = answers[0]!
       return { id, changed, revision, nextFireAt: nextFireAt(0) }
     } catch (error) {
-      // Somebody was quicker. What was asked for is laid over what they wrote, unless it was meant for what was there.
+      // Another writer was faster: merge the changes into its definition, unless the caller named a revision.
       if (!isConflict(error) || wanted !== null || tx || tries === MAX_TRIES) throw error
     }
   }
@@ -102,16 +102,16 @@ export async function editSchedule(
 
 const isConflict = (error: unknown): boolean => error instanceof EverytickError && error.code === 'REVISION_CONFLICT'
 
-/** The next deploy would undo it, and nobody would know why. */
+/** The next deploy would silently undo the edit. */
 function refuseCode(stored: Schedule): void {
   if (stored.source === 'api') return
   throw refused(
-    `${scheduleName(stored)} is declared in code (${stored.source})`,
+    `${scheduleName(stored)} is declared in code (${stored.source}), and the next sync would undo the edit`,
     'change the code, or pass force: true',
   )
 }
 
-/** The definition after the changes, refused as a new one would be. */
+/** The definition after the changes, validated like a new one. */
 async function edited(core: Core, stored: ScheduleDefinition, changes: ScheduleChanges): Promise<ScheduleDefinition> {
   checkKeys(changes, WORDS, `a change of ${scheduleName(stored)}`)
   const declared = readSchedule(laidOver(optionsOf(stored), changes as Words) as unknown as ScheduleOptions)
@@ -119,7 +119,7 @@ async function edited(core: Core, stored: ScheduleDefinition, changes: ScheduleC
   if (isHere || changes.job !== undefined || changes.payload !== undefined) {
     return definitionOf(core, declared, stored.source)
   }
-  // Other apps have the job, and judged what stays as it is.
+  // Another app has the job, and has validated the unchanged options.
   const { timing, firing, catchUp, about, work } = declared
   return { ...stored, timing, firing, catchUp, ...about, ...readWork(work, scheduleName(stored)) }
 }
@@ -127,7 +127,7 @@ async function edited(core: Core, stored: ScheduleDefinition, changes: ScheduleC
 function laidOver(options: Words, changes: Words): Words {
   const words = { ...options }
   const rule = RULES.find((key) => (changes[key] ?? null) !== null)
-  // A new rule takes the place of the old one, of whichever kind that was.
+  // A new rule replaces the old one, also of another kind.
   if (rule !== undefined) for (const key of rule === 'cron' ? RULES : [...RULES, 'timezone', 'dst']) delete words[key]
   if (changes.delivery === 'at_most_once' && typeof words.retry === 'object') {
     const { attempts: _, ...retry } = words.retry as Words
@@ -143,5 +143,5 @@ function laidOver(options: Words, changes: Words): Words {
 
 function fields(value: unknown, key: string): Words {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Words
-  throw refused(`${key} is an object, not ${shown(value)}`)
+  throw refused(`${key} must be an object, not ${shown(value)}`)
 }

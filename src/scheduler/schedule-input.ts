@@ -1,4 +1,4 @@
-/** Puts a stored definition back into the words of `schedule()`; what they mean is decided where they are read. */
+/** Formats a stored definition as the options of `schedule()`. */
 import type { Delivery } from '../job.ts'
 import type { Json } from '../json.ts'
 import type { Overlap } from '../run/run.ts'
@@ -105,7 +105,7 @@ function toRuleInput(rule: TimingRule): RuleInput {
     case 'once':
       return { at: new Date(rule.at) }
     default:
-      // A kind that only a newer version knows must still be shown with the rest of its schedule.
+      // A schedule with a rule of a newer version must still be shown, without that rule.
       return {}
   }
 }
@@ -115,7 +115,7 @@ const toExcludeInput = (timing: TimingSpec): readonly ExcludeOption[] => {
   return (timing.exclude ?? []).map((each) => toExclusionInput(each, zone))
 }
 
-/** How many exclusions one sentence can bear. */
+/** The most exclusions that one sentence names. */
 const MAX_NAMED = 3
 
 /** The timing and its bounds in English; throws when this version cannot read the timing. */

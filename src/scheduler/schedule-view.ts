@@ -1,4 +1,4 @@
-/** Shows a schedule to people: its definition in the words it was written in, how it stands, and when it fires next. */
+/** The public view of a schedule: its options, its state, and when it fires next. */
 import { dateOf } from '../schedule/instant.ts'
 import { jitterMs } from '../schedule/jitter.ts'
 import { type Schedule, seedOf } from '../schedule/schedule.ts'
@@ -27,26 +27,26 @@ export interface ScheduleView extends ScheduleInput {
     readonly at: Date
     readonly until: Date | null
   } | null
-  /** Set aside because it cannot be planned; a changed definition lifts it. */
+  /** In quarantine because it cannot be planned; a changed definition ends the quarantine. */
   readonly quarantined: { readonly code: string; readonly message: string; readonly at: Date } | null
   /**
    * The nominal instant of the next run. Where exclusions make it expensive to find, and in lists of schedules with exclusions,
-   * when planning looks next: the run is not before that. Null while paused or quarantined, and when there is no further one. */
+   * a lower bound: the next instant that the planner checks. Null while paused or quarantined, and without a further run. */
   readonly nextFireAt: Date | null
   /** When that run may start: later than its nominal instant by the jitter. */
   readonly nextDueAt: Date | null
   /**
-   * The nominal instant of the newest occurrence that has come and that became a run: on time, by catch-up or by a backfill.
-   * Null when there was none, and when its run is forgotten (`retention.history`).
+   * The nominal instant of the newest past occurrence that became a run: on time, by catch-up or by a backfill.
+   * Null when there was none, and when retention has deleted its run (`retention.history`).
    */
   readonly lastFiredAt: Date | null
 }
 
-/** What a view tells beside the stored schedule. */
+/** What a view has in addition to the stored schedule. */
 export interface ViewFacts {
   readonly now: number
   readonly lastFiredAt: number | null
-  /** Searched where it is absent. */
+  /** Computed when absent. */
   readonly next?: NextFire
 }
 
@@ -77,7 +77,7 @@ export function scheduleView(schedule: Schedule, facts: ViewFacts): ScheduleView
 export const nextFire = (schedule: Schedule, now: number): NextFire =>
   (schedule.pause || schedule.quarantine ? null : readable(() => nextRun(schedule, now))) ?? NONE
 
-/** Views of a list of stored schedules, in their order. Nothing is searched for them. */
+/** Views of a list of schedules, in their order, without searching for next runs behind exclusions. */
 export async function viewsOf(store: Store, schedules: readonly Schedule[]): Promise<ScheduleView[]> {
   const now = await store.now()
   const fired = await store.history.lastFired(
@@ -108,7 +108,7 @@ export async function viewOf(store: Store, schedule: Schedule): Promise<Schedule
   return scheduleView(schedule, { now, lastFiredAt: fired.get(schedule.id) ?? null })
 }
 
-/** What one look at the timing tells. Where exclusions would have to be searched: when planning looks next, as it is stored. */
+/** The next fire for lists. With exclusions it returns the stored cursor instead of searching. */
 function listedFire(schedule: Schedule, now: number): NextFire {
   if (schedule.timing.exclude === undefined) return nextFire(schedule, now)
   if (schedule.pause || schedule.quarantine) return NONE
@@ -118,7 +118,7 @@ function listedFire(schedule: Schedule, now: number): NextFire {
 
 const NONE = { nextFireAt: null, nextDueAt: null }
 
-/** A row written by a newer version, or with an unknown zone, must still be shown. */
+/** A row of a newer version, or with an unknown time zone, must still be shown. */
 function readable<T>(read: () => T): T | null {
   try {
     return read()
@@ -127,12 +127,12 @@ function readable<T>(read: () => T): T | null {
   }
 }
 
-/** By the timing and not by the cursor, which runs ahead of time by the lookahead; and so may have planned the last run. */
+/** From the timing and not from the cursor, which is ahead by the lookahead and may already have planned the last run. */
 function nextRun(schedule: Schedule, now: number): NextFire {
   const { firing, runCount, watermarkAt } = schedule
   const seed = seedOf(schedule)
   const slots = slotsOf(schedule.timing, seed)
-  // Planning looks no later than at the first run.
+  // The cursor is never later than the next run.
   const at = nextRunOr(slots, now, schedule.nextAt)
   const isDone = firing.maxRuns !== null && runCount >= firing.maxRuns
   if (at === null || (isDone && at > watermarkAt)) return NONE

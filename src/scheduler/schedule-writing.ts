@@ -1,4 +1,4 @@
-/** Decides what a new, changed or resumed schedule is written as, and what becomes of its past; its definition is `definitions.ts`, and where it begins `first-fire.ts`. */
+/** Writes new, changed and resumed schedules and accounts for their past; `definitions.ts` builds the definition, `first-fire.ts` its beginning. */
 import { EverytickError } from '../errors.ts'
 import { accountUpTo } from '../plan/account.ts'
 import { pauseDetail, pausedRange } from '../plan/non-run.ts'
@@ -18,29 +18,29 @@ import { scheduleDraws } from './schedule-draws.ts'
 export interface Putting {
   readonly tx?: Executor | undefined
   readonly by: string
-  /** Changes the one schedule only while this is its revision. */
+  /** Changes the schedule only while this is its revision. */
   readonly from?: number
-  /** Makes new ones only, and refuses when there is one already. */
+  /** Only creates; throws when the schedule exists. */
   readonly onlyNew?: boolean
-  /** How the schedule of the same place is created, if it is new. */
+  /** The initial pause of the definition with the same index, if it is new. */
   readonly pauses?: readonly (InitialPause | null)[]
-  /** Whose pauses those are; `by` when absent. */
+  /** The actor of those pauses; `by` when absent. */
   readonly pausedBy?: string
-  /** The store's clock, when it was asked for already. */
+  /** The store's clock, if the caller has already read it. */
   readonly asked?: Promise<number>
 }
 
 export interface Put {
   readonly answers: readonly PutAnswer[]
-  /** When the schedule of this place in the call fires next: not the cursor, which runs ahead of time by the lookahead. */
+  /** The next fire of the definition with this index: not the cursor, which is ahead by the lookahead. */
   nextFireAt(i: number): Date | null
 }
 
 const MAX_TRIES = 10
 
 /**
- * Creating is one round trip. What exists and differs is looked at first, and its occurrences up to now accounted for by
- * the definition they belong to; somebody may be quicker, and then it is looked at again.
+ * Creating takes one round trip. For a schedule that exists and differs, the occurrences up to now are first accounted for by
+ * the old definition. If another writer is faster, the loop reads the schedule again.
  */
 export function putSchedules(core: Core, definitions: readonly ScheduleDefinition[], putting: Putting): Promise<Put> {
   const isNew = putting.onlyNew ? true : putting.from === undefined ? undefined : false
@@ -59,11 +59,11 @@ async function put(
   const store = await core.store()
   const ids = definitions.map(() => core.newId())
   const seen = new Map<number, number>()
-  // Whoever names a revision has seen it: it is accounted for first, and never made again.
+  // A caller that names a revision has seen the schedule: account for it first, and never create it again.
   let before: readonly PutAnswer[] = from === undefined ? [] : definitions.map(() => seenAt(from))
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const now = await (tries === 0 && asked ? asked : store.now())
-    // A transaction is one conversation, in which one speaks after the other.
+    // A transaction uses one connection, which runs one query at a time.
     for (const some of chunks(differing(before), tx ? 1 : AT_ONCE)) {
       const look = async ({ i, revision }: Differing): Promise<void> => {
         const of = definitions[i]!
@@ -84,7 +84,7 @@ async function put(
     const answers = await store.schedules.put(puts, tx)
     const old = onlyNew ? answers.findIndex(({ created }) => !created) : -1
     if (old >= 0) throw exists(definitions[old]!)
-    // Inside a transaction the others were written at the first try, and are the same at the second.
+    // Inside a transaction the first try has written the others, so the second try finds them unchanged.
     const merged = tx ? answers.map((answer, i) => joined(before[i], answer)) : answers
     before = merged
     if (differing(merged).length > 0) continue
@@ -114,10 +114,10 @@ function differing(answers: readonly PutAnswer[]): Differing[] {
   return found
 }
 
-/** How many are looked at side by side. */
+/** How many schedules are read in parallel. */
 const AT_ONCE = 50
 
-/** For looking at many without asking for all of them at once. */
+/** Splits a list, so that not all entries are read at once. */
 export function chunks<T>(list: readonly T[], size = AT_ONCE): T[][] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, n) => list.slice(n * size, (n + 1) * size))
 }
@@ -134,8 +134,8 @@ export interface PastOf {
 }
 
 /**
- * Records, step by step, what became of the occurrences up to `now` by the definition as it is stored. Answers the
- * revision all of whose past is accounted for, 0 when there is no such schedule any more.
+ * Records, step by step, the outcome of the occurrences up to `now` by the stored definition. Returns the revision whose past is
+ * completely accounted for, or 0 when the schedule does not exist any more.
  */
 export async function settlePast(store: Store, name: Name, { now, tx }: PastOf): Promise<number> {
   for (let stale = 0; stale < MAX_TRIES; ) {
@@ -155,7 +155,7 @@ interface Name {
   readonly key: string
 }
 
-/** The schedule was changed by others again and again, or since the caller looked. */
+/** Other writers kept changing the schedule, or changed it since the caller read it. */
 export function conflict(
   name: Name,
   { seen, is }: { readonly seen: number | null; readonly is: number },
@@ -167,26 +167,26 @@ export function conflict(
 }
 
 const exists = (name: Name): EverytickError =>
-  new EverytickError('SCHEDULE_EXISTS', `there is a ${scheduleName(name)} already`, {
-    hint: 'change it with edit, or create or change with upsert',
+  new EverytickError('SCHEDULE_EXISTS', `${scheduleName(name)} already exists`, {
+    hint: 'change it with edit(), or use upsert() to create or change',
   })
 
 const goneMeanwhile = (name: Name): EverytickError =>
   new EverytickError('SCHEDULE_NOT_FOUND', `${scheduleName(name)} was removed meanwhile`)
 
 const busy = (name: Name): EverytickError =>
-  new EverytickError('REVISION_CONFLICT', `${scheduleName(name)} is changed by others all the time`, {
+  new EverytickError('REVISION_CONFLICT', `${scheduleName(name)} changed during every one of ${MAX_TRIES} tries`, {
     hint: 'try again',
   })
 
 export interface Resuming {
   readonly tx?: Executor | undefined
   readonly by: string
-  /** Whether the catch-up policy decides about what the pause kept from running; otherwise it was skipped. */
+  /** Whether the catch-up policy decides about occurrences during the pause; otherwise they are recorded as skipped. */
   readonly catchUp?: boolean
 }
 
-/** Somebody may change the schedule between the look and the write; the store then refuses, and we look again. */
+/** Another writer may change the schedule between the read and the write; the store then rejects the write, and the loop reads again. */
 export async function resumeSchedule(
   core: Core,
   look: () => Promise<Schedule>,
@@ -198,7 +198,7 @@ export async function resumeSchedule(
     if (seen.pause === null) return false
     const slots = readable(seen)
     const now = await store.now()
-    // What is too much to be counted in one record is recorded before, step by step.
+    // If there are too many occurrences for one record, they are recorded first, step by step.
     const isMuch = !catchUp && slots !== null && slots.countableUntil(seen.watermarkAt, now) < now
     if (isMuch) await settlePast(store, seen, { now, tx })
     const schedule = isMuch ? await look() : seen
@@ -211,14 +211,14 @@ export async function resumeSchedule(
   throw busy(await look())
 }
 
-/** Every occurrence that the pause kept from running is accounted for as one range, or left to the catch-up policy. */
+/** Records all occurrences during the pause as one skipped range, or leaves them to the catch-up policy. */
 export function resumption(
   schedule: Schedule,
   { now, catchUp }: { readonly now: number; readonly catchUp: boolean },
 ): Omit<Resume, 'by'> {
   const { revision, watermarkAt: afterAt, pause } = schedule
   const slots = readable(schedule)
-  // What came after the end of the pause was not paused, though nobody was there to resume it.
+  // Occurrences after `until` were not paused, even if no process was running to resume the schedule.
   const untilAt = catchUp ? afterAt : Math.max(afterAt, Math.min(now, pause?.until ?? now))
   const detail = pause ? pauseDetail(pause) : ''
   return {
@@ -230,7 +230,7 @@ export function resumption(
   }
 }
 
-/** What a timing that nobody can read has passed over is not known; it stays in quarantine. */
+/** Null for an unreadable timing, whose past occurrences are unknown; the schedule stays in quarantine. */
 function readable(schedule: Schedule): Slots | null {
   try {
     return slotsOf(schedule.timing, seedOf(schedule))

@@ -1,4 +1,4 @@
-/** `app.schedules`: what users do to schedules while the app lives; which occurrences that makes is planned elsewhere. */
+/** `app.schedules`: creates, changes, pauses, triggers and explains schedules; the planner creates their runs. */
 
 import { EverytickError, shown } from '../errors.ts'
 import type { Job } from '../job.ts'
@@ -41,7 +41,7 @@ export interface UpsertAnswer {
   readonly id: string
   readonly created: boolean
   readonly changed: boolean
-  /** Null while paused, and when there is no further occurrence. */
+  /** Null while paused, and without a further occurrence. */
   readonly nextFireAt: Date | null
 }
 
@@ -51,7 +51,7 @@ export interface PauseOptions extends ChangeOptions {
 }
 
 export interface ResumeOptions extends ChangeOptions {
-  /** What becomes of what passed meanwhile: `now` (the default) skips it, with `catchUp` the catch-up policy decides. */
+  /** Occurrences during the pause: `now` (the default) skips them, with `catchUp` the catch-up policy decides. */
   readonly from?: 'now' | 'catchUp'
 }
 
@@ -59,60 +59,60 @@ export interface ScheduleListOptions {
   readonly workspace?: string
   /** 50 when absent, 1000 at most. */
   readonly limit?: number
-  /** The last schedule of the page before. */
+  /** The last schedule of the previous page. */
   readonly after?: { readonly workspace: string; readonly key: string }
 }
 
 export interface UpsertOptions extends ChangeOptions {
-  /** The revision that was read: refused with REVISION_CONFLICT when it is not the newest any more. */
+  /** The revision that you read: throws REVISION_CONFLICT when it is not the newest any more. */
   readonly revision?: number
 }
 
 export interface Schedules {
-  /** Creates or changes by (workspace, key); saying the same twice changes nothing. */
+  /** Creates or changes the schedule of this workspace and key. Idempotent. */
   upsert<J extends Job | string>(
     schedule: ScheduleOptions<J> | DeclaredSchedule,
     options?: UpsertOptions,
   ): Promise<UpsertAnswer>
-  /** Makes a new one; refused with SCHEDULE_EXISTS when the workspace has one of this key, whatever it says. */
+  /** Creates a schedule. Throws SCHEDULE_EXISTS when the workspace already has one with this key. */
   create<J extends Job | string>(
     schedule: ScheduleOptions<J> | DeclaredSchedule,
     options?: ChangeOptions,
   ): Promise<UpsertAnswer>
-  /** All or none, in the order given. */
+  /** Creates or changes many schedules, all or none; returns answers in the given order. */
   upsertMany(
     schedules: readonly (ScheduleOptions | DeclaredSchedule)[],
     options?: ChangeOptions,
   ): Promise<UpsertAnswer[]>
-  /** Changes the options that are named, and takes away those that are null; what code declares is refused without `force`. */
+  /** Changes the given options and removes those that are null. A schedule declared in code needs `force`. */
   edit(workspace: string, key: string, changes: ScheduleChanges, options?: EditOptions): Promise<EditAnswer>
   get(workspace: string, key: string): Promise<ScheduleView | null>
-  /** In order of workspace and key. */
+  /** Ordered by workspace and key. */
   list(options?: ScheduleListOptions): Promise<ScheduleView[]>
-  /** Runs already due or running go on. Pausing twice keeps the newer words. */
+  /** Pauses the schedule; runs that are due or running continue. Pausing again replaces reason and end. */
   pause(workspace: string, key: string, options?: PauseOptions): Promise<void>
-  /** What passed meanwhile is recorded as skipped, or left to the catch-up policy. Resuming what is not paused does nothing. */
+  /** Resumes the schedule: occurrences during the pause are recorded as skipped, or left to the catch-up policy. Does nothing if it is not paused. */
   resume(workspace: string, key: string, options?: ResumeOptions): Promise<void>
-  /** Makes one run now, beside the occurrences: it consumes none, and a pause does not stop it. */
+  /** Creates one run now, in addition to the occurrences; works while the schedule is paused. */
   trigger(workspace: string, key: string, options?: TriggerOptions): Promise<RunHandle>
-  /** Makes good the occurrences of a past span, in the background; those that ran already are kept unless forced. */
+  /** Runs the occurrences of a past span in the background; skips those that already ran, unless `force` is set. */
   backfill(workspace: string, key: string, options: BackfillOptions): Promise<BackfillAnswer>
-  /** Every change, oldest first: who, when, before and after. */
+  /** Every change, oldest first: actor, time, before and after. */
   revisions(workspace: string, key: string): Promise<RevisionView[]>
-  /** What became of an occurrence, and the checklist that leads there; from stored facts only. */
+  /** Explains the outcome of an occurrence, with a checklist, from stored facts only. */
   why(workspace: string, key: string, at: Instant): Promise<Why>
-  /** Answers whether there was one. Runs already due or running go on. */
+  /** Deletes a schedule; runs that are due or running continue. Returns whether it existed. */
   remove(workspace: string, key: string, options?: ChangeOptions): Promise<boolean>
-  /** Answers how many schedules there were. */
+  /** Deletes all schedules of a workspace; returns how many. */
   removeWorkspace(workspace: string, options?: ChangeOptions): Promise<number>
-  /** The coming occurrences that may run, by the definition alone: a pause is not looked at. */
+  /** The next occurrences that may run, by the definition alone: ignores a pause. */
   next(workspace: string, key: string, count?: number): Promise<Date[]>
 }
 
 const MAX_PAGE = 1000
 const MAX_NEXT = 10_000
 const MAX_REVISION = 2 ** 31 - 1
-/** As many as ten thousand occurrences of the widest timing, and some that are left out. */
+/** Enough for ten thousand occurrences of the widest timing, and some excluded ones. */
 const SEARCH_STEPS = 500_000
 
 export function createSchedules(core: Core): Schedules {
@@ -122,10 +122,10 @@ export function createSchedules(core: Core): Schedules {
     onlyNew: boolean,
   ): Promise<UpsertAnswer[]> => {
     checkKeys(options, ['by', 'tx', ...(onlyNew || given.length !== 1 ? [] : ['revision'])], 'upsert')
-    if (!Array.isArray(given)) throw refused(`upsertMany takes a list, not ${shown(given)}`)
+    if (!Array.isArray(given)) throw refused(`upsertMany takes a list of schedules, not ${shown(given)}`)
     const [tx, by] = [readTx(options), readBy(core, options)]
     if (given.length === 0) return []
-    // The clock is read while the definitions are; what is wrong with those is told first.
+    // Reads the clock while it validates the definitions, whose errors are thrown first.
     const asked = core.store().then((store) => store.now())
     asked.catch(() => {})
     const declared = given.map((each) => (isDeclared(each) ? each : readSchedule(each)))

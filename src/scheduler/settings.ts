@@ -1,4 +1,4 @@
-/** Reads the options of `everytick()`: normalises, fills in defaults, refuses what cannot be, and freezes the rest. */
+/** Reads the options of `everytick()`: validates them, fills in defaults and freezes the result. */
 import type { QueueOptions } from '../engine/worker.ts'
 import { EverytickError, shown } from '../errors.ts'
 import { isJob, type Job } from '../job.ts'
@@ -31,39 +31,39 @@ import { type QueueOption, readConcurrency, readQueues } from './read-queues.ts'
 import { type QuotasOption, readQuotas } from './read-quotas.ts'
 
 export interface EverytickOptions {
-  /** `sqlite:./everytick.db`, `sqlite::memory:`, `postgres://…`, or a store that was opened elsewhere. */
+  /** `sqlite:./everytick.db`, `sqlite::memory:`, `postgres://…`, or an open store. */
   readonly store: StoreOption
   readonly jobs: readonly Job[]
-  /** Declared with `schedule()`, or as the plain object it takes; stored when the app starts. */
+  /** Schedules from `schedule()`, or the plain options it takes; the app stores them when it starts. */
   readonly schedules?: readonly (DeclaredSchedule | ScheduleOptions)[]
   /**
-   * How many runs of each queue this process works on at once, or that and the limits of the queue; `concurrency` of every
-   * queue its jobs name when absent.
+   * The queues this process serves, each with the number of runs it executes at once, or with limits. When absent, it serves
+   * every queue of its jobs and schedules, with `concurrency` runs each.
    */
   readonly queues?: Readonly<Record<string, QueueOption>>
-  /** How many runs of each queue this process works on at once, where `queues` gives no number; 10 when absent. */
+  /** How many runs of each queue this process executes at once, unless `queues` gives a number; 10 when absent. */
   readonly concurrency?: number
-  /** Tells apps that share a store apart: an app looks after the schedules of its own name only. */
+  /** Distinguishes apps that share a store: an app only syncs the schedules declared under its own name. */
   readonly name?: string
   readonly logger?: Logger
-  /** How long a worker may be silent before its runs are given to others; `9s` when absent. */
+  /** How long a worker may fail to renew its leases before other workers take its runs; `9s` when absent. */
   readonly lease?: Duration
-  /** How far ahead of time runs are planned; `10s` when absent. */
+  /** How far ahead the planner creates runs; `10s` when absent. */
   readonly lookahead?: Duration
   readonly retention?: RetentionOptions
-  /** `leader` when absent: one process plans at a time, and the others stand by. `all`: each plans. */
+  /** `leader` when absent: one process plans at a time, and the others are on standby. `sharded`: processes share the schedules. `all`: every process plans. */
   readonly planner?: { readonly mode?: PlannerMode }
-  /** The order of this build among others, as a whole number or an instant: an older one never undoes a newer one's sync. */
+  /** The build's position in the order of builds, as a whole number or an instant: an older build never undoes the sync of a newer one. */
   readonly build?: number | Instant
-  /** What becomes of schedules that code no longer has; `pause` when absent. */
+  /** What a sync does with schedules that are no longer in code; `pause` when absent. */
   readonly removed?: 'pause' | 'delete'
-  /** Whether the database is brought up to date when it is opened; true when absent. */
+  /** Whether opening the store migrates the database; true when absent. */
   readonly migrate?: boolean
-  /** Whether schedules and runs may name jobs that only other processes have, whose payloads are then not checked here; false when absent. */
+  /** Whether schedules and runs may use jobs that only other processes have; their payloads are then not validated here. False when absent. */
   readonly foreignJobs?: boolean
   /**
-   * What each workspace may have at most, whoever asks. Absent: only keys that are bound to a workspace have quotas, the default ones
-   * of `docs/operate/quotas.md`.
+   * The limits of each workspace, for every caller. When absent, only API keys bound to a workspace have quotas, the defaults of
+   * `docs/operate/quotas.md`.
    */
   readonly quotas?: QuotasOption
 }
@@ -77,23 +77,23 @@ export interface RetentionOptions {
   readonly journal?: Duration
   /** How long an idempotency key is remembered; `24h` when absent. */
   readonly idempotency?: Duration
-  /** How long a schedule that code no longer has stays paused before it is removed; `7d` when absent. */
+  /** How long a schedule that is no longer in code stays paused before it is deleted; `7d` when absent. */
   readonly orphans?: Duration
-  /** How long a schedule without a further occurrence stays before it is removed, or `off`; `30d` when absent. */
+  /** How long a schedule without further occurrences is kept, or `off`; `30d` when absent. */
   readonly endedSchedules?: Duration | 'off'
 }
 
 export interface Settings {
   readonly store: StoreOption
-  /** Those that schedules and runs may name. */
+  /** The jobs that schedules and runs may use. */
   readonly jobs: ReadonlyMap<string, Job>
-  /** Those that this process can execute. */
+  /** The jobs that this process can execute. */
   readonly ownJobs: ReadonlyMap<string, Job>
   readonly schedules: readonly DeclaredSchedule[]
   readonly queues: Readonly<Record<string, QueueOptions>>
   readonly name: string
   readonly logger: Logger
-  /** Whether what goes as it should is logged: not on the console of an app that named no logger. */
+  /** Whether events of normal operation are logged: only with a custom logger, not on the default console. */
   readonly logsRoutine: boolean
   readonly leaseMs: number
   readonly lookaheadMs: number
@@ -112,7 +112,7 @@ const KEYS =
   )
 const WORKERS_MS = 3_600_000
 
-/** Also for a configuration file, before anything is asked of it. */
+/** Checks option names; the CLI also calls it for configuration files. */
 export const checkOptionNames = (options: object): void => checkKeys(options, KEYS, 'everytick()')
 
 export function readSettings(options: EverytickOptions): Settings {
@@ -145,10 +145,10 @@ export function readSettings(options: EverytickOptions): Settings {
 }
 
 function readJobs(jobs: unknown): ReadonlyMap<string, Job> {
-  if (!Array.isArray(jobs)) throw refused(`jobs is a list, not ${shown(jobs)}`)
+  if (!Array.isArray(jobs)) throw refused(`jobs must be a list, not ${shown(jobs)}`)
   const known = new Map<string, Job>()
   for (const job of jobs) {
-    if (!isJob(job)) throw refused(`jobs contains ${shown(job)}`, 'make each with defineJob')
+    if (!isJob(job)) throw refused(`jobs contains ${shown(job)}, which is not a job`, 'define each job with defineJob()')
     if (known.has(job.name)) {
       throw new EverytickError('JOB_DUPLICATE', `two jobs are named "${job.name}"`, { hint: 'rename one of them' })
     }
@@ -158,7 +158,7 @@ function readJobs(jobs: unknown): ReadonlyMap<string, Job> {
 }
 
 function readSchedules(schedules: unknown, jobs: ReadonlyMap<string, Job>): readonly DeclaredSchedule[] {
-  if (!Array.isArray(schedules)) throw refused(`schedules is a list, not ${shown(schedules)}`)
+  if (!Array.isArray(schedules)) throw refused(`schedules must be a list, not ${shown(schedules)}`)
   const declared = schedules.map(readDeclared)
   for (const each of declared) jobOf(each.job, jobs, scheduleName(each))
   refuseTwins(declared)
@@ -167,18 +167,18 @@ function readSchedules(schedules: unknown, jobs: ReadonlyMap<string, Job>): read
 
 function readDeclared(given: unknown): DeclaredSchedule {
   if (typeof given !== 'object' || given === null)
-    throw refused(`schedules contains ${shown(given)}`, 'make each with schedule()')
+    throw refused(`schedules contains ${shown(given)}, which is not a schedule`, 'declare each schedule with schedule()')
   return 'kind' in given && given.kind === 'schedule'
     ? (given as DeclaredSchedule)
     : readSchedule(given as ScheduleOptions)
 }
 
-/** The second of two would silently undo the first. */
+/** The second of two schedules with one key would silently overwrite the first. */
 export function refuseTwins(schedules: readonly { readonly workspace: string; readonly key: string }[]): void {
   const seen = new Set<string>()
   for (const each of schedules) {
     const name = `${each.workspace}\n${each.key}`
-    if (seen.has(name)) throw new EverytickError('DUPLICATE_KEY', `${scheduleName(each)} stands there twice`)
+    if (seen.has(name)) throw new EverytickError('DUPLICATE_KEY', `${scheduleName(each)} is declared twice`, { hint: 'rename or remove one of them' })
     seen.add(name)
   }
 }
@@ -196,7 +196,7 @@ function readBuild(build: unknown): number | null {
 
 function readLogger(logger: Logger): Logger {
   for (const level of ['debug', 'info', 'warn', 'error'] as const) {
-    if (typeof logger?.[level] !== 'function') throw refused(`logger has no function ${level}`)
+    if (typeof logger?.[level] !== 'function') throw refused(`logger has no method ${level}()`)
   }
   return safeLogger(logger)
 }

@@ -1,9 +1,9 @@
-/** Stops the apps of a process when it is asked to end, and then lets it end as it would have; a second request ends it at once. */
+/** On SIGTERM, stops the apps of the process before the signal ends it; a second SIGTERM ends it at once. */
 
 const SIGNAL = 'SIGTERM'
 const stops = new Set<() => Promise<void>>()
 
-/** Calls back when the process is asked to end, until the answered function is called. */
+/** Calls `stop` on SIGTERM; returns a function that unsubscribes. */
 export function stopOnSignal(stop: () => Promise<void>): () => void {
   if (stops.size === 0) process.once(SIGNAL, onSignal)
   stops.add(stop)
@@ -13,9 +13,9 @@ export function stopOnSignal(stop: () => Promise<void>): () => void {
   }
 }
 
-/** One listener for all apps, so that the process outlives the slowest of them. */
+/** One listener for all apps, so that the process waits for the slowest of them. */
 async function onSignal(): Promise<void> {
   await Promise.allSettled([...stops].map((stop) => stop()))
-  // Others who listen to the signal have their own idea of when the process ends.
+  // If the program has its own listeners for the signal, they decide when the process ends.
   if (process.listenerCount(SIGNAL) === 0) process.kill(process.pid, SIGNAL)
 }

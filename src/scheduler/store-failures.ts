@@ -1,23 +1,23 @@
-/** Decides, from the facts of this process, whether its own loops fail on the store; a store that can be read and not written shows only in them. */
+/** Decides from engine events whether loops of this process fail on the store, which is how a read-only store shows. */
 import { EverytickError } from '../errors.ts'
 import type { EngineEvent } from '../observe/engine-event.ts'
 import type { Clock } from '../time/clock.ts'
 
 export interface StoreFailures {
   note(fact: EngineEvent): void
-  /** Whether a loop failed on the store a moment ago and has not succeeded since. */
+  /** Whether a loop recently failed on the store and has not succeeded since. */
   isFailing(): boolean
 }
 
-/** What the database or its disk is to blame for; of others, one statement may be. */
+/** Errors caused by the database or its disk; other errors may be caused by a single statement. */
 const OF_STORE: ReadonlySet<string> = new Set([
   ...['STORE_DENIED', 'STORE_FULL', 'STORE_MISSING', 'STORE_STANDBY', 'STORE_TLS', 'STORE_UNREACHABLE'],
 ])
-/** A loop that still fails has failed again by then: it waits 5 s for a lock, and at most 15 s between two passes. */
+/** A loop that still fails has failed again within this time: it waits 5 s for a lock, and at most 15 s between passes. */
 const CURRENT_MS = 30_000
 
 export function createStoreFailures(clock: Pick<Clock, 'elapsed'>): StoreFailures {
-  /** When each loop failed last, by name. */
+  /** The time of the last failure, by loop. */
   const failedAt = new Map<string, number>()
   return {
     note(fact) {

@@ -1,16 +1,16 @@
-/** Lets one build at a time store its schedules, by a lease that is waited for, though not for ever. */
+/** Lets one build at a time store its schedules: waits for a lease, with a time limit. */
 import { EverytickError } from '../errors.ts'
 import type { Lock } from '../store/contract/locks.ts'
 import type { Core } from './core.ts'
 
-/** Long enough for one write of many schedules; it is renewed between them. */
+/** Long enough for one write of many schedules; the sync renews it between writes. */
 const LEASE_MS = 20_000
-/** Longer than the lease of somebody who died holding it. */
+/** Longer than the lease, so that the lease of a crashed process expires first. */
 const WAIT_LIMIT_MS = 30_000
 const POLL_MS = 200
 
 export interface SyncLease {
-  /** Refused when it was lost meanwhile. */
+  /** Throws LEASE_LOST when another process has the lease. */
   readonly renew: () => Promise<void>
   readonly release: () => Promise<void>
 }
@@ -20,7 +20,7 @@ export async function acquireSync(core: Core, source: string): Promise<SyncLease
   const name = `sync:${source}`
   const holder = core.newId()
   const { locks } = await core.store()
-  // Asked for each time, because it refuses once the app was stopped.
+  // Gets the store each time, because `store()` rejects after the app was stopped.
   const take = async (): Promise<Lock | null> => (await core.store()).locks.acquire(name, holder, LEASE_MS)
   const startedAt = core.clock.elapsed()
   let lock = await take()
@@ -33,15 +33,15 @@ export async function acquireSync(core: Core, source: string): Promise<SyncLease
   return {
     async renew() {
       if ((await take())?.fence !== mine.fence) {
-        throw new EverytickError('LEASE_LOST', `"${name}" was lost to another process`, { hint: 'sync again' })
+        throw new EverytickError('LEASE_LOST', `another process has taken the sync lease "${name}"`, { hint: 'sync again' })
       }
     },
-    // Not given up, it ends by itself; that must not hide how the sync ended.
+    // If the release fails, the lease expires; the failure must not hide the outcome of the sync.
     release: () => locks.release(mine).catch(() => {}),
   }
 }
 
 const leased = (name: string): EverytickError =>
-  new EverytickError('LOCK_HELD', `another process has been storing its schedules all the time ("${name}")`, {
-    hint: 'try again when it is done',
+  new EverytickError('LOCK_HELD', `another process has held the sync lease "${name}" for over ${WAIT_LIMIT_MS / 1000} seconds`, {
+    hint: 'try again when that process has stored its schedules',
   })

@@ -1,49 +1,49 @@
-/** Decides, purely, what a sync does to each stored schedule; doing it is `sync.ts`. */
+/** Plans, without I/O, what a sync does to each stored schedule; `sync.ts` executes the plan. */
 import { isDeepStrictEqual } from 'node:util'
 import { pauseDetail } from '../plan/non-run.ts'
 import type { Schedule, ScheduleDefinition } from '../schedule/schedule.ts'
 import { type ScheduleInput, toScheduleInput } from './schedule-input.ts'
 
 export type SyncAction =
-  /** Code has it, the store has not. */
+  /** In code and not in the store. */
   | 'create'
-  /** Both have it, and differ. */
+  /** In both, with differences. */
   | 'update'
-  /** A sync had paused it, and code has it again: it is resumed, and changed where it differs. */
+  /** A sync had paused it, and it is in code again: the sync resumes it, and changes it if it differs. */
   | 'take back'
-  /** Code has it no longer: it is paused, and removed when `retention.orphans` have passed. */
+  /** No longer in code: the sync pauses it, and the janitor deletes it after `retention.orphans`. */
   | 'orphan'
-  /** Code has it no longer, and `removed` is `delete`. */
+  /** No longer in code, and `removed` is `delete`. */
   | 'remove'
-  /** Somebody paused it: so it stays, whether code has it or not. */
+  /** Paused by an operator: it stays paused, whether it is in code or not. */
   | 'keep paused'
 
 export interface SyncStep {
   readonly action: SyncAction
-  /** `workspace/key`, for people. */
+  /** `workspace/key`, for display. */
   readonly name: string
   readonly workspace: string
   readonly key: string
-  /** Only what differs, in the words of `schedule()`; absent where there was nothing before, or nothing differs. */
+  /** Only the options that differ, as `schedule()` takes them; absent for a new schedule, or without differences. */
   readonly before?: Partial<ScheduleInput>
   readonly after?: Partial<ScheduleInput>
-  /** By whom and why it is paused, where it stays so. */
+  /** Actor and reason of the pause, if it stays paused. */
   readonly paused?: string
 }
 
-/** Who pauses what code no longer has; anybody else's pause is an operator's, and stays. */
+/** The actor that pauses schedules no longer in code; pauses of other actors stay. */
 export const SYNC = 'sync'
 
 export interface SyncSight {
-  /** What code declares. */
+  /** The schedules declared in code. */
   readonly definitions: readonly ScheduleDefinition[]
-  /** What is stored under the names that code declares, and whatever else this app put there. */
+  /** The stored schedules with the names that code declares, and all others that this app stored. */
   readonly stored: readonly Schedule[]
-  /** What becomes of schedules that code no longer has. */
+  /** What to do with schedules that are no longer in code. */
   readonly removed: 'pause' | 'delete'
 }
 
-/** Schedules that stay as they are have no step. */
+/** Unchanged schedules have no step. */
 export function planSync({ definitions, stored, removed }: SyncSight): SyncStep[] {
   const known = new Map(stored.map((schedule) => [nameOf(schedule), schedule]))
   const names = new Set(definitions.map(nameOf))
@@ -59,7 +59,7 @@ interface Name {
   readonly key: string
 }
 
-/** Both may contain a slash, but neither a line break. */
+/** Workspace and key may contain a slash, but no line break. */
 export const nameOf = ({ workspace, key }: Name): string => `${workspace}\n${key}`
 
 const about = ({ workspace, key }: Name): Pick<SyncStep, 'name' | 'workspace' | 'key'> => ({
@@ -94,7 +94,7 @@ const PARTS = [
   ...(['catchUp', 'firing', 'description', 'tags', 'metadata', 'source'] as const),
 ]
 
-/** Most are, at every deploy, and words are for the others. */
+/** A fast comparison, because most schedules are unchanged at every deploy. */
 const isSame = (one: ScheduleDefinition, other: ScheduleDefinition): boolean =>
   PARTS.every((part) => isDeepStrictEqual(one[part], other[part]))
 
@@ -106,7 +106,7 @@ function differences(before: ScheduleInput, after: ScheduleInput): Pick<SyncStep
   return differing.length === 0 ? null : { before: only(before), after: only(after) }
 }
 
-/** A database may give back the keys of an object in another order. */
+/** A database may return the keys of an object in another order. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

@@ -1,4 +1,4 @@
-/** Brings the stored schedules in line with those in code, one build at a time; what is to be done is decided by `sync-plan.ts`. */
+/** Syncs the schedules declared in code to the store, one build at a time; `sync-plan.ts` decides the steps. */
 import { EverytickError } from '../errors.ts'
 import { checkKeys, readBoolean } from '../options.ts'
 import type { Schedule, ScheduleDefinition } from '../schedule/schedule.ts'
@@ -11,7 +11,7 @@ import { acquireSync } from './sync-lease.ts'
 import { nameOf, planSync, SYNC, type SyncStep } from './sync-plan.ts'
 
 export interface SyncOptions {
-  /** Answers what would be done, and writes nothing. */
+  /** Returns what would change, and writes nothing. */
   readonly dryRun?: boolean
 }
 
@@ -19,13 +19,13 @@ export interface SyncReport {
   readonly created: number
   readonly changed: number
   readonly unchanged: number
-  /** Names, as `workspace/key`, of schedules that code no longer has and that were paused now. */
+  /** Names (`workspace/key`) of schedules that are no longer in code and that this sync paused. */
   readonly orphaned: readonly string[]
-  /** Those that were removed instead, because the app says so. */
+  /** Names of schedules that this sync deleted instead, because `removed` is `delete`. */
   readonly removed: readonly string[]
-  /** A newer build has been here, so this one changed nothing. */
+  /** A newer build has already synced, so this build changed nothing. */
   readonly outdated: boolean
-  /** What was done, or would be: one step for each schedule that does not simply stay as it is. */
+  /** One step for each schedule that changed, would change or stays paused. */
   readonly plan: readonly SyncStep[]
 }
 
@@ -35,7 +35,7 @@ export async function syncSchedules(core: Core, options: SyncOptions = {}): Prom
   checkKeys(options, ['dryRun'], 'sync()')
   const dryRun = readBoolean(options.dryRun ?? false, 'dryRun')
   const source = sourceOf(core.settings.name)
-  // All payloads first: one that does not fit its schema must leave everything as it was.
+  // Validates all payloads first: an invalid one must leave everything unchanged.
   const definitions = await definitionsOf(core, core.settings.schedules, source)
   if (dryRun) return preview(core, definitions, source)
   const lease = await acquireSync(core, source)
@@ -46,7 +46,7 @@ export async function syncSchedules(core: Core, options: SyncOptions = {}): Prom
   }
 }
 
-/** The name of the app is part of it, so that two apps on one store leave each other's schedules alone. */
+/** Includes the name of the app, so that two apps on one store do not change each other's schedules. */
 const sourceOf = (app: string): ScheduleDefinition['source'] => (app === '' ? 'code' : `code:${app}`)
 
 async function preview(
@@ -80,13 +80,13 @@ async function sync(
   const store = await core.store()
   const newest = build === null ? null : await store.apps.sync(source, build)
   if (build !== null && newest !== null && newest > build) {
-    logger.warn('a newer build has stored its schedules, so those of this one were left out', { build, newest })
+    logger.warn('a newer build has already stored its schedules, so this build stores none', { build, newest })
     return leftOut(definitions)
   }
   const plan = await look(core, definitions, source)
   await renew()
   const pauses = core.settings.schedules.map(({ pause }) => pause)
-  // A pause by `sync` is that of an orphan, which the next sync would lift.
+  // Initial pauses use another actor than `sync`, because the next sync resumes what `sync` paused.
   const putting = { by: SYNC, pauses, pausedBy: source }
   const { answers } = definitions.length > 0 ? await putSchedules(core, definitions, putting) : { answers: [] }
   await renew()
@@ -96,17 +96,17 @@ async function sync(
   return { ...report(plan, definitions), created, changed, unchanged: answers.length - created - changed }
 }
 
-/** Everything but what is put, which happens in one write. */
+/** Executes the steps that are not part of the one write. */
 async function follow(core: Core, { action, name, workspace, key }: SyncStep): Promise<void> {
   const { schedules } = await core.store()
-  // Somebody may have paused it since we looked, and their pause stays.
+  // If an operator has paused it since the read, that pause stays.
   const pause = (await schedules.get(workspace, key))?.pause
   if (pause && pause.by !== SYNC) return
   if (action === 'take back') {
     const again = async (): Promise<Schedule> => {
       const found = await schedules.get(workspace, key)
       if (found) return found
-      throw new EverytickError('SCHEDULE_NOT_FOUND', `"${name}" was removed while it was synced`, {
+      throw new EverytickError('SCHEDULE_NOT_FOUND', `"${name}" was removed during the sync`, {
         hint: 'sync again',
       })
     }
@@ -128,7 +128,7 @@ async function look(
   const store = await core.store()
   const stored = await ownSchedules(store, source)
   const own = new Set(stored.map(nameOf))
-  // What somebody else put under a name that code has becomes code's.
+  // Code takes over schedules with its names that another source created.
   for (const some of chunks(definitions.filter((definition) => !own.has(nameOf(definition))))) {
     const found = await Promise.all(some.map(({ workspace, key }) => store.schedules.get(workspace, key)))
     stored.push(...found.filter((schedule) => schedule !== null))

@@ -1,18 +1,18 @@
-/** Keeps one amount of one workspace: when it is counted again is decided by `workspace/allowance.ts`, how it is counted by the caller. */
+/** Caches the usage of one quota of one workspace; `workspace/allowance.ts` decides when to count again, the caller counts. */
 import type { Executor } from '../store/contract/executor.ts'
 import { fits, type Seen, weigh } from '../workspace/allowance.ts'
 
 export interface Wanted {
   readonly wanted: number
   readonly limit: number
-  /** Inside a transaction of the caller, which sees what it has not committed. */
+  /** A transaction of the caller, which sees its own uncommitted rows. */
   readonly tx: Executor | undefined
 }
 
 export interface Tally {
-  /** Lets the amount through, until `end` is called once it is written or has failed; or answers what is used. */
+  /** Reserves the amount until `end` is called after the write; or returns the used amount when the limit is reached. */
   draw(wanted: Wanted): Promise<{ readonly end: () => void } | { readonly used: number }>
-  /** Counts now, with what is let through and may not be written yet. */
+  /** Counts now, including reserved amounts that may not be written yet. */
   count(limit: number): Promise<number>
   readonly isIdle: boolean
 }
@@ -28,11 +28,11 @@ export function createTally(count: Count, elapsed: () => number): Tally {
   const look = async (limit: number, tx?: Executor): Promise<number> => {
     const [before, upTo] = [inFlight, sum]
     const counted = await count(limit, tx)
-    // What was in flight, or was let through meanwhile, may not be in the count.
+    // The count may not include amounts that were in flight or reserved meanwhile.
     seen = { used: counted + before + (sum - upTo), at: elapsed(), drawn: 0 }
     return seen.used
   }
-  /** One at a time: whoever comes meanwhile takes its answer. */
+  /** One count at a time; concurrent callers share its result. */
   const again = (limit: number): Promise<number> => {
     counting ??= look(limit).finally(() => {
       counting = null

@@ -1,11 +1,11 @@
-/** Follows attempts with OpenTelemetry where its package is installed; where spans and numbers go is decided by the SDK that the user set up. */
+/** Traces attempts with OpenTelemetry if its package is installed; the user's SDK exports spans and metrics. */
 import type { AttemptSpan, Tracer } from '../observe/tracer.ts'
 import type { Run } from '../run/run.ts'
 import type { Ended } from '../run/settle.ts'
 
 type Api = typeof import('@opentelemetry/api')
 
-/** Looked for when an app starts; undefined, and nothing is followed, when the package is not there or nobody listens. */
+/** Loaded when an app starts; undefined if the package is not installed or no SDK is set up. */
 export async function loadTracer(): Promise<Tracer | undefined> {
   try {
     const api = await import('@opentelemetry/api')
@@ -19,7 +19,7 @@ export async function loadTracer(): Promise<Tracer | undefined> {
 
 let following: Api | null = null
 
-/** The `traceparent` of the span that is active here, for calls to others; null when nobody follows this. */
+/** The `traceparent` of the active span, for outgoing calls; null without tracing. */
 export function activeTraceparent(): string | null {
   try {
     const span = following?.trace.getActiveSpan()?.spanContext()
@@ -30,14 +30,14 @@ export function activeTraceparent(): string | null {
   }
 }
 
-/** Without an SDK the package answers with things that do nothing, for every attempt again. */
+/** Without an SDK the package returns no-op objects, which would still cost time in every attempt. */
 function isListening({ trace, metrics }: Api): boolean {
   const tracers = trace.getTracerProvider() as { getDelegate?: () => object }
   const providers: object[] = [tracers.getDelegate?.() ?? tracers, metrics.getMeterProvider()]
   return providers.some((provider) => !/^Noop/.test(provider.constructor.name))
 }
 
-/** Instruments come from the SDK, which is not ours: what it throws must not reach the work. */
+/** Errors of the user's SDK must not reach the handler. */
 function tracerOf({ trace, context, metrics, ROOT_CONTEXT, SpanKind, SpanStatusCode }: Api): Tracer {
   const tracer = trace.getTracer('everytick')
   const meter = metrics.getMeter('everytick')
@@ -48,7 +48,7 @@ function tracerOf({ trace, context, metrics, ROOT_CONTEXT, SpanKind, SpanStatusC
   })
 
   const begin = (run: Run): AttemptSpan => {
-    // A root: whoever started the app, or enqueued the run, is long done.
+    // A root span: the span that started the app or enqueued the run has usually ended.
     const options = { kind: SpanKind.CONSUMER, root: true, attributes: attributesOf(run) }
     const span = tracer.startSpan(`everytick.run ${run.job}`, options, ROOT_CONTEXT)
     const active = trace.setSpan(ROOT_CONTEXT, span)
@@ -90,7 +90,7 @@ function quietly<Args extends unknown[]>(tell: (...args: Args) => void): (...arg
     try {
       tell(...args)
     } catch {
-      // Nobody is left to hear that the one who listens cannot.
+      // The SDK failed, and there is nowhere left to report it.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Makes one run of a schedule by hand, beside its occurrences; it consumes none, and a pause does not stop it. */
+/** `app.schedules.trigger`: creates one run of a schedule in addition to its occurrences, also while it is paused. */
 import { checkKeys, readChoice, readStoredName } from '../options.ts'
 import { groupOfSchedule } from '../plan/group.ts'
 import type { Schedule } from '../schedule/schedule.ts'
@@ -10,11 +10,11 @@ import type { RunHandle } from './enqueue.ts'
 import { storablePayload } from './payload.ts'
 
 export interface TriggerOptions extends InTransaction {
-  /** Instead of the schedule's own; checked by the job's schema where this app has the job. */
+  /** Replaces the payload of the schedule; validated by the job's schema if this app has the job. */
   readonly payload?: unknown
-  /** A second trigger with the same key answers with the first run. */
+  /** A second trigger with the same key returns the first run. */
   readonly idempotencyKey?: string
-  /** `queue`: waits for runs of the schedule that are unfinished, unless its own `overlap` is `allow`. `allow`: runs beside them. */
+  /** `queue`: waits for unfinished runs of the schedule, unless its own `overlap` is `allow`. `allow`: runs in parallel with them. */
   readonly overlap?: 'queue' | 'allow'
 }
 
@@ -46,7 +46,7 @@ export async function triggerSchedule(
   return answer!
 }
 
-/** The schedule's own unless another is given, which the job's schema must take. */
+/** The given payload, validated by the job's schema, or that of the schedule. */
 export async function payloadOf(core: Core, schedule: Schedule, given: unknown): Promise<Schedule['payload']> {
   if (given === undefined) return schedule.payload
   const of = `${scheduleName(schedule)} → job "${schedule.job}"`

@@ -1,4 +1,4 @@
-/** Writes, purely, what people read when an error that no code caught ends the process: what was thrown and where, which run threw it, and what becomes of the runs. */
+/** Formats the message for an uncaught error that ends the process: what was thrown and where, by which run, and what happens to the runs. */
 import type { RunName } from '../engine/current-run.ts'
 import type { Uncaught } from '../engine/interruption.ts'
 import { runError } from '../engine/run-error.ts'
@@ -6,9 +6,9 @@ import { frameLines } from '../observe/stack-frames.ts'
 import { printable } from '../printable.ts'
 
 export interface Surroundings {
-  /** The run whose code threw, also when it has ended; null when that is not known. */
+  /** The run whose code threw, even if it has ended; null if unknown. */
   readonly name: RunName | null
-  /** How many runs are in progress, with the one that threw. */
+  /** How many runs are in progress, including the one that threw. */
   readonly inProgress: number
 }
 

@@ -1,4 +1,4 @@
-/** Lets the apps of a process give back their runs when an error that no code caught ends it; whether such an error ends the process stays Node's decision, or that of the user's listeners. */
+/** Returns the runs of a process to their queues when an uncaught error ends it; Node or the user's listeners decide whether it ends. */
 import { currentRun } from '../engine/current-run.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Uncaught } from '../engine/interruption.ts'
@@ -19,12 +19,13 @@ export function interruptOnUncaught(engine: Interruptible): () => void {
 }
 
 /**
- * Node calls this before it looks for listeners, and ends the process when it finds none. So ours is added only now, and only where there is
- * no other: tools that ask whether the user has a listener find none. An unhandled rejection comes here when it would end the process too.
+ * Node calls this before it looks for `uncaughtException` listeners, and ends the process when it finds none. So ours is added only
+ * now, and only if there is no other: tools that check for a user's listener must not find ours. Unhandled rejections that end the
+ * process come here too.
  */
 function onUncaught(error: unknown): void {
   if (process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback()) return
-  // Keeps the process alive until the runs are given back. Later errors follow from the first, such as those of aborted handlers.
+  // Keeps the process alive until the runs are returned. Later errors, such as those of aborted handlers, follow from the first.
   process.on('uncaughtException', () => {})
   const all = [...engines]
   const uncaught = uncaughtIn(all, error)
@@ -33,7 +34,7 @@ function onUncaught(error: unknown): void {
   void Promise.allSettled(all.map((engine) => engine.interrupt(uncaught))).then(() => process.exit(1))
 }
 
-/** To be called by the listener of the error: the code at work is then that of the run that threw. */
+/** Must be called inside the error listener, where the current async context is that of the run that threw. */
 export function uncaughtIn(engines: readonly Interruptible[], error: unknown): Uncaught {
   const id = currentRun()?.id
   const thrower = engines.flatMap((engine) => engine.inProgress()).find((run) => run.id === id)

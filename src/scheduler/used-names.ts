@@ -1,14 +1,14 @@
-/** Keeps which names (queues or tags) a workspace uses: a name in use costs nothing, a new one is counted among the others. */
+/** Caches which names (queues or tags) a workspace uses: a name in use is free, a new one counts towards the quota. */
 import type { Executor } from '../store/contract/executor.ts'
 
-/** After which names may have gone, or come from another process. */
+/** How long the cached names are valid; other processes may add or remove names. */
 const FRESH_MS = 2000
-/** A refusal stands for so long for each name that a count reads, where those are more than a few. */
+/** With many names, a rejection is cached for this long per name that a count reads. */
 const REFUSAL_MS = 0.1
 const FEW = 200
 
 export interface UsedNames {
-  /** Lets the names through, until `end` is called; or answers how many are used. */
+  /** Reserves the names until `end` is called; or returns how many are used when the limit is reached. */
   draw(
     names: readonly string[],
     of: { readonly limit: number; readonly tx: Executor | undefined },
@@ -27,7 +27,7 @@ export function createUsedNames(read: ReadNames, elapsed: () => number): UsedNam
     const found = await read(limit + 1, tx)
     known = { names: new Set([...found, ...inFlight.keys()]), at: elapsed() }
   }
-  /** One at a time: whoever comes meanwhile takes its answer. */
+  /** One read at a time; concurrent callers share its result. */
   const refresh = (limit: number): Promise<void> => {
     reading ??= look(limit).finally(() => {
       reading = null
@@ -64,6 +64,6 @@ export function createUsedNames(read: ReadNames, elapsed: () => number): UsedNam
   }
 }
 
-/** A store may know a long name by its first 100 characters. */
+/** A store may keep only the first 100 characters of a long name. */
 const isKnown = (names: ReadonlySet<string> | undefined, name: string): boolean =>
   names !== undefined && (names.has(name) || (name.length > 100 && names.has([...name].slice(0, 100).join(''))))

@@ -1,14 +1,14 @@
-/** Waits until something has ended: told at once when it ends in this process, and looks now and then because it may end in another. */
+/** Waits for the end of a run or a backfill: by an event if it ends in this process, and by polling because it may end in another. */
 import { type Core, notRunning } from './core.ts'
 
 export interface Wait<Seen> {
-  /** Reads what is waited for, or throws. */
+  /** Reads the current state, or throws. */
   look(): Promise<Seen>
   hasEnded(seen: Seen): boolean
-  /** The run whose end in this process is worth a look. */
+  /** A run whose end in this process triggers a check. */
   readonly run?: string
   readonly timeoutMs?: number | undefined
-  /** What is thrown when the timeout is over. */
+  /** The error to throw after the timeout. */
   tooLong(timeoutMs: number): Error
 }
 

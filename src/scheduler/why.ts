@@ -1,4 +1,4 @@
-/** `app.schedules.why`: gathers what is stored about one occurrence; what became of it, and why, is decided by `plan/why.ts`. */
+/** `app.schedules.why`: gathers the stored facts about one occurrence; `plan/why.ts` decides and explains its outcome. */
 import { EverytickError, shown } from '../errors.ts'
 import { type Instant, readInstantOption, readStoredName } from '../options.ts'
 import { definitionPeriods } from '../plan/definition-periods.ts'
@@ -13,11 +13,11 @@ import { isAlive } from '../store/contract/workers.ts'
 import { readable } from './audit-schedule.ts'
 import type { Core } from './core.ts'
 
-/** What became of an occurrence, and the checklist that leads there. */
+/** The outcome of an occurrence, one sentence that explains it, and the checklist behind it. */
 export interface Why extends Fate {
-  /** The instant that was asked about. */
+  /** The given instant. */
   readonly at: Date
-  /** The occurrence that the checks speak of: the instant itself, or the nearest before it. */
+  /** The occurrence that the checks are about: the instant itself, or the nearest occurrence before it. */
   readonly slot: Date | null
   readonly checks: readonly WhyCheck[]
 }
@@ -92,7 +92,7 @@ async function factsOf(store: Store, { id }: Schedule, slotAt: number): Promise<
 const queueOf = async (store: Store, name: string): Promise<Found['queue']> =>
   (await store.queues.list()).find((queue) => queue.name === name) ?? null
 
-/** Who is open in the group in which this one waits. */
+/** The run of its concurrency group for which this run waits. */
 async function runBefore(store: Store, run: Run | null): Promise<Run | null> {
   if (run?.state !== 'pending' || run.readiness === 'ready') return null
   const { workspace, group } = run
@@ -105,7 +105,7 @@ async function runBefore(store: Store, run: Run | null): Promise<Run | null> {
 }
 
 function unreadable(schedule: Schedule, at: number): Why {
-  const sentence = 'The timing of the schedule cannot be read by this version, and so nobody knows its occurrences.'
+  const sentence = 'This version cannot read the timing of the schedule, so its occurrences are unknown.'
   const reason = schedule.quarantine ? 'quarantined' : 'unreadable'
   const hint = 'change its timing, or update this process'
   return { verdict: 'not_planned_yet', reason, sentence, hint, at: new Date(at), slot: null, checks: [] }

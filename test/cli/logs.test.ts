@@ -62,7 +62,7 @@ describe('the log of a process', () => {
     const find = (text: string): Entry | undefined => entries.find(({ message }) => message.includes(text))
     expect(find('2 schedules created')).toMatchObject({ level: 'info', by: 'sync' })
     expect(find('planner and worker started')).toMatchObject({ level: 'info', jobs: ['says', 'fails'] })
-    expect(find('this process plans now')).toMatchObject({ level: 'info' })
+    expect(find('this process now plans schedules')).toMatchObject({ level: 'info' })
     expect(find('planned')).toMatchObject({ level: 'debug' })
     expect(find('job "fails" failed')).toMatchObject({ level: 'error', schedule: 'fails' })
     expect(find('stopping')).toMatchObject({ level: 'info' })
