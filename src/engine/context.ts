@@ -1,4 +1,4 @@
-/** What a handler is given besides its payload: facts of the run, a signal, and ways to report; it decides nothing. */
+/** The `ctx` that a handler receives: facts about the run, a signal, a logger and progress reporting. */
 import { EverytickError } from '../errors.ts'
 import type { EngineEvent } from '../observe/engine-event.ts'
 import type { Logger, LogLevel } from '../observe/logger.ts'
@@ -14,7 +14,7 @@ export interface JobContext {
     readonly id: string
     readonly attempt: number
     readonly maxAttempts: number
-    /** Hand it to systems that can refuse an older holder. */
+    /** Grows with every claim; pass it to systems that can reject writes of an older attempt. */
     readonly fence: number
     readonly scheduledAt: Date | null
     readonly dueAt: Date
@@ -24,20 +24,20 @@ export interface JobContext {
   readonly workspace: string
   /** Absent when enqueued by hand. */
   readonly schedule?: { readonly id: string; readonly key: string; readonly workspace: string } | undefined
-  /** (previous fire, this fire]: right under catch-up too. Absent when enqueued by hand. */
+  /** The range (previous fire, this fire], also correct for caught-up runs. Absent when enqueued by hand. */
   readonly slot?: { readonly start: Date | null; readonly end: Date } | undefined
   /** Aborted on timeout, on cancel, when the lease is lost, and when the worker stops. */
   readonly signal: AbortSignal
   readonly log: Logger
-  /** A fraction from 0 to 1; written with the next renewal. */
+  /** Reports progress as a fraction from 0 to 1; the worker stores it with the next lease renewal. */
   progress(fraction: number, note?: string): void
   /** Renews the lease now. */
   heartbeat(): Promise<void>
-  /** For long synchronous work: holds the lease for this long from now. */
+  /** Extends the lease to this long from now, before synchronous work that blocks the event loop. */
   extendLease(duration: string | number): Promise<void>
   /**
-   * With it somebody who has no key may end this attempt, and nothing else: `POST /api/v1/runs/{id}/complete` with
-   * `authorization: Bearer <token>`, or `app.runs.complete(id, { token, … })`. For work that goes on elsewhere, see `HandOver`.
+   * A token that lets an external system without an API key complete this attempt, and nothing else:
+   * `POST /api/v1/runs/{id}/complete` with `authorization: Bearer <token>`, or `app.runs.complete(id, { token, … })`. Use it with `HandOver`.
    */
   completionToken(): Promise<string>
   /** The same for every attempt of this run. */
@@ -56,8 +56,8 @@ export interface ContextTools {
 const dateOf = (at: number | null): Date | null => (at === null ? null : new Date(at))
 
 /**
- * Made for every run, and most handlers look at little of it: so each part is made when it is asked for. The functions too,
- * since `({ log, progress })` is how handlers like to take them.
+ * Created for every run, and most handlers use little of it, so each part is created on first use. Functions are bound, because
+ * handlers destructure them: `({ log, progress })`.
  */
 export class RunContext implements JobContext {
   readonly #leased: LeasedRun
@@ -120,7 +120,7 @@ export class RunContext implements JobContext {
     const leased = this.#leased
     return (fraction, note) => {
       if (!(fraction >= 0 && fraction <= 1)) {
-        throw new EverytickError('OPTION_INVALID', `progress is a fraction from 0 to 1, not ${String(fraction)}`)
+        throw new EverytickError('OPTION_INVALID', `progress must be a fraction from 0 to 1, not ${String(fraction)}`)
       }
       leased.progress = { fraction, ...(note === undefined ? {} : { note: String(note).slice(0, 200) }) }
     }

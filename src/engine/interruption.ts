@@ -20,7 +20,7 @@ export interface Interruption {
 export function interruptionOf({ error, thrower }: Uncaught, run: Pick<Run, 'id'>): Interruption {
   const origin =
     thrower === null ? 'which run threw it is not known' : `run ${thrower.id} of job "${thrower.job}" threw it`
-  const message = `an error that no code caught ends the worker process; ${origin}`
+  const message = `an uncaught error ends the worker process; ${origin}`
   const reason = new EverytickError('UNCAUGHT_ERROR', message, { cause: error })
   if (thrower?.id === run.id) return { outcome: threw(error), reason }
   const { name, code } = reason

@@ -31,7 +31,7 @@ export function createLeaseWatch({ clock, timers, leasedRuns, leaseMs, onEvent }
     // The work is over. Its result is on its way, and the store refuses it if it comes too late.
     if (leased.verdict || leased.leaving) return
     const { run } = leased
-    const message = `the lease of run ${run.id} ended; another worker may hold it, and this result will be refused`
+    const message = `the lease of run ${run.id} expired; another worker may execute it, and the result of this attempt will be rejected`
     const error = new EverytickError('LEASE_LOST', message, {
       hint: 'block the event loop less, call ctx.extendLease(), or check the connection to the database',
     })

@@ -49,7 +49,7 @@ describe('a line', () => {
 
   it('is kept when its message cannot be read', () => {
     const message = Object.create(null) as string
-    expect(storableLine(message, undefined).message).toBe('a message that cannot be read')
+    expect(storableLine(message, undefined).message).toBe('a message that cannot be converted to text')
     expect(storableLine(Symbol('s'), undefined).message).toBe('Symbol(s)')
   })
 })

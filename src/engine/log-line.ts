@@ -25,7 +25,7 @@ export function messageText(message: unknown): string {
   try {
     return String(message)
   } catch {
-    return 'a message that cannot be read'
+    return 'a message that cannot be converted to text'
   }
 }
 

@@ -55,7 +55,7 @@ describe('what was thrown', () => {
     const reason = (message?: string) => outcomeOfThrown(leased(), new Discard(message, { pauseSchedule: true }))
     expect(reason('a\0b\ud800')).toMatchObject({ pauseSchedule: 'a\ufffdb\ufffd' })
     expect(reason('x'.repeat(900))).toMatchObject({ pauseSchedule: 'x'.repeat(500) })
-    expect(reason()).toMatchObject({ pauseSchedule: 'its job gave up for good' })
+    expect(reason()).toMatchObject({ pauseSchedule: 'its job discarded the run' })
   })
 
   it('keeps no detail of errors that are not a target’s, nor one that is too large or no JSON', () => {
@@ -63,7 +63,7 @@ describe('what was thrown', () => {
       (outcomeOfThrown(leased(), thrown) as { error: { detail?: unknown } }).error.detail
     expect(detailOf(Object.assign(new Error('no'), { detail: { password: 'x' } }))).toBeUndefined()
     const large = new AttemptFailed('F', 'no', { code: 'C', detail: 'x'.repeat(17_000) })
-    expect(detailOf(large)).toEqual({ notStored: 'detail is 17 KiB, more than 16 KiB' })
+    expect(detailOf(large)).toEqual({ notStored: 'detail is too large: 17 KiB, and the limit is 16 KiB' })
     const circle: Record<string, unknown> = {}
     circle.self = circle
     const round = new AttemptFailed('F', 'no', { code: 'C', detail: circle as never })

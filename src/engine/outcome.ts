@@ -34,7 +34,7 @@ function discarded(thrown: unknown): Outcome {
 
 /** As it can be stored, whatever the message was made of. */
 const reasonOf = (message: string): string =>
-  message.slice(0, MAX_REASON).replaceAll(/\0|\p{Surrogate}/gu, '\ufffd') || 'its job gave up for good'
+  message.slice(0, MAX_REASON).replaceAll(/\0|\p{Surrogate}/gu, '\ufffd') || 'its job discarded the run'
 
 /** How the attempt ends when the handler does not heed its signal. A timeout ends at once: the next attempt is fenced anyway. */
 export function unheeded(reason: StopReason): Outcome {

@@ -15,7 +15,7 @@ const NOT_COMPLETED: Outcome = {
   kind: 'timed_out',
   error: {
     name: 'EverytickError',
-    message: 'the run was handed over, and nobody completed it in time',
+    message: 'the run was handed over and was not completed in time',
     code: 'RUN_TIMEOUT',
   },
 }

@@ -28,7 +28,7 @@ export function runError(thrown: unknown): RunError {
       ),
     }
   } catch {
-    return { name: 'NonError', message: 'something was thrown that cannot be read' }
+    return { name: 'NonError', message: 'the handler threw a value that cannot be converted to text' }
   }
 }
 

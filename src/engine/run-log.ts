@@ -45,7 +45,7 @@ const MAX_BYTES = 256 * 1024
 const MAX_WAITING_LINES = 10_000
 const MAX_WAITING_BYTES = 16 * 1024 * 1024
 
-const DROPPED = `this attempt said more than ${MAX_LINES} lines or ${MAX_BYTES / 1024} KiB, or more than could be stored in time; the rest was dropped`
+const DROPPED = `the log of this attempt is over ${MAX_LINES} lines or ${MAX_BYTES / 1024} KiB, or could not be stored in time; the rest was dropped`
 
 interface Spent {
   lines: number

@@ -1,30 +1,30 @@
-/** What a handler throws to steer its own run; what each means for the run is decided in `settle.ts`. */
+/** Errors that a handler throws to control its run; `settle.ts` decides the verdict. */
 import type { Json } from '../json.ts'
 import { parseDuration } from '../time/duration.ts'
 
 const millisecondsOf = (duration: string | number): number =>
   parseDuration(typeof duration === 'number' ? `${Math.ceil(duration)}ms` : duration)
 
-/** Come back later: the run waits and is tried again, and the attempt is not counted. */
+/** Throw it to retry the run after a delay, without counting the attempt. */
 export class RetryAfter extends Error {
   override readonly name = 'RetryAfter'
   readonly delayMs: number
 
-  /** `2m`, or milliseconds. */
+  /** A duration such as `2m`, or milliseconds. */
   constructor(delay: string | number, options?: { readonly cause?: unknown }) {
     const delayMs = millisecondsOf(delay)
-    super(`try again after ${delayMs} ms`, options)
+    super(`retry after ${delayMs} ms`, options)
     this.delayMs = delayMs
   }
 }
 
 export interface DiscardOptions {
   readonly cause?: unknown
-  /** Whether the schedule that made the run is paused too, with the message as the reason. */
+  /** Whether to pause the schedule of the run too, with the message as the reason. */
   readonly pauseSchedule?: boolean
 }
 
-/** Give up: the run fails now, because trying again would not help. */
+/** Throw it to fail the run now, without further retries. */
 export class Discard extends Error {
   override readonly name: string = 'Discard'
   readonly pauseSchedule: boolean
@@ -35,29 +35,29 @@ export class Discard extends Error {
   }
 }
 
-/** The work goes on elsewhere: the run stays running without a worker until somebody completes it, or this time is over. */
+/** Throw it when an external system finishes the work: the run stays `running` without a worker until it is completed, or times out after `wait`. */
 export class HandOver extends Error {
   override readonly name = 'HandOver'
   readonly waitMs: number
 
-  /** `10m`, or milliseconds. */
+  /** A duration such as `10m`, or milliseconds. */
   constructor(wait: string | number) {
     const waitMs = millisecondsOf(wait)
-    super(`waits ${waitMs} ms to be completed from outside`)
+    super(`waiting up to ${waitMs} ms for an external completion`)
     this.waitMs = waitMs
   }
 }
 
 export interface AttemptFailure {
   readonly code: string
-  /** What is worth keeping of the attempt besides words; stored with its error, up to 16 KiB. */
+  /** Structured data about the attempt, stored with its error; up to 16 KiB. */
   readonly detail?: Json
-  /** When whoever refused the work said to come back; the attempt is counted all the same. */
+  /** The retry delay that the target asked for; the attempt counts. */
   readonly retryInMs?: number
   readonly cause?: unknown
 }
 
-/** An attempt of a target that failed in a way it can describe; for targets, not for handlers. */
+/** A failed attempt with a code and details; for targets, not for handlers. */
 export class AttemptFailed extends Error {
   override readonly name: string
   readonly code: string
@@ -73,7 +73,7 @@ export class AttemptFailed extends Error {
   }
 }
 
-/** The same for failures that trying again would not mend. */
+/** Like `AttemptFailed`, for failures that a retry cannot fix. */
 export class AttemptDiscarded extends Discard {
   override readonly name: string
   readonly code: string

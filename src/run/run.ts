@@ -1,25 +1,25 @@
-/** What a run is: the row an occurrence or an enqueue becomes; how it moves is `state.ts`, what follows an outcome is `settle.ts`. */
+/** Defines a run: the row of an occurrence or an enqueued call; `state.ts` has its states, `settle.ts` the verdicts of attempts. */
 import type { Json } from '../json.ts'
 import type { RetryPolicy } from './retry.ts'
 import type { RunState } from './state.ts'
 
-/** What becomes of a run whose group is still busy when it comes due. */
+/** What happens to a run whose concurrency group is still busy when it comes due. */
 export type Overlap = 'skip' | 'queue' | 'queue_one' | 'cancel_previous' | 'allow'
 
-/** Whether a run may be claimed: `closed` has not been decided about, `waiting` was, and waits for those before it. */
+/** Whether workers may claim a run: `ready`: yes. `undecided`: not decided yet. `blocked`: it waits for earlier runs of its concurrency group. */
 export type Readiness = 'ready' | 'undecided' | 'blocked'
 
-/** Why the run exists. */
+/** What created the run. */
 export type Trigger = 'schedule' | 'catch_up' | 'backfill' | 'enqueue' | 'manual'
 
-/** What was decided about a run before it started, kept with it so that any node can settle it. What is absent limits nothing: no default fills it in later. */
+/** The execution policy of a run, stored with it so that any node can settle it. An absent field means no limit; no default is applied later. */
 export interface RunPolicy {
   readonly retry: RetryPolicy
-  /** How long one attempt may take; absent means without end, as long as its lease is renewed. */
+  /** How long one attempt may take; absent means no limit while its lease is renewed. */
   readonly timeoutMs?: number
-  /** Absent means at least once. `at_most_once`: one that began and did not end well is never begun again. */
+  /** Absent means at least once. `at_most_once`: an attempt that started and did not succeed is never repeated. */
   readonly delivery?: 'at_most_once'
-  /** After so many failed runs in a row the schedule is paused. */
+  /** Everytick pauses the schedule after this many failed runs in a row. */
   readonly pauseOnFailure?: number
 }
 
@@ -28,7 +28,7 @@ export interface RunError {
   readonly message: string
   readonly stack?: string
   readonly code?: string
-  /** What a target kept of the attempt besides words, such as the answer it got. */
+  /** Structured data of a target about the attempt, such as the HTTP response. */
   readonly detail?: Json
 }
 
@@ -52,33 +52,33 @@ export interface Run {
   readonly queue: string
   readonly state: RunState
   readonly trigger: Trigger
-  /** 0 to 9; a higher one is claimed first among those that are due. */
+  /** 0 to 9; workers claim due runs with a higher priority first. */
   readonly priority: number
   readonly schedule: ScheduleRef | null
   /** The nominal instant; null when the run was enqueued by hand. */
   readonly scheduledAt: number | null
-  /** The nominal instant before it, so that (slotStartAt, scheduledAt] is what the run answers for. */
+  /** The previous nominal instant: the run covers the range (slotStartAt, scheduledAt]. */
   readonly slotStartAt: number | null
   readonly dueAt: number
-  /** In which one run at a time is open; null when it may run beside any other. */
+  /** The concurrency group, in which one run at a time is active; null without one. */
   readonly group: string | null
-  /** What it does when its group is busy; `allow` when it has none. */
+  /** What happens when its concurrency group is busy; `allow` without a group. */
   readonly overlap: Overlap
-  /** `open` may be claimed; the others wait behind the open one of their group. */
+  /** `ready` runs may be claimed; the others wait behind the active run of their concurrency group. */
   readonly readiness: Readiness
   readonly createdAt: number
   readonly payload: Json
   readonly policy: RunPolicy
-  /** How many times it was claimed to a worker. */
+  /** How many attempts workers have claimed. */
   readonly attempt: number
   /** Grows with every claim; a worker's write counts only with the current one. */
   readonly fence: number
   /**
-   * Random for every claim, and null while nobody has claimed the run. After a failover that lost a claim, two workers may hold the
-   * same fence; they never hold the same claim.
+   * Random for every claim, and null before the first claim. After a failover that lost a claim, two workers may have the same
+   * fence; they never have the same claim id.
    */
   readonly claimId: string | null
-  /** Null also while it runs, when its worker handed it over: then it waits to be completed from outside. */
+  /** Also null for a running run that its handler handed over: it waits for an external completion. */
   readonly workerId: string | null
   readonly leaseUntil: number | null
   readonly startedAt: number | null

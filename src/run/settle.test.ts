@@ -24,7 +24,7 @@ interface Row {
 
 const retried = { counts: true, error }
 const uncounted = { counts: false, error: null }
-const lost = { name: 'LeaseLost', message: 'the lease ended and nobody renewed it', code: 'LEASE_LOST' }
+const lost = { name: 'LeaseLost', message: 'the lease expired because the worker did not renew it', code: 'LEASE_LOST' }
 
 const TABLE: readonly Row[] = [
   {

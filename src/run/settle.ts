@@ -1,27 +1,27 @@
-/** Turns the outcome of an attempt into a verdict, purely; the store applies it only while the attempt's fence is current. */
+/** Turns the outcome of an attempt into a verdict, without I/O; the store applies it only while the attempt's fence is current. */
 import type { Json } from '../json.ts'
 import { retryDelayMs } from './retry.ts'
 import type { RunError, RunPolicy } from './run.ts'
 
-/** How an attempt ended, as its worker or the reaper saw it. */
+/** How an attempt ended, as seen by its worker or the reaper. */
 export type Outcome =
   | { readonly kind: 'returned'; readonly result: Json }
-  /** With `delayMs` the next attempt comes after that instead of after the backoff; this one counts all the same. */
+  /** `delayMs` replaces the backoff before the next attempt; this attempt counts. */
   | { readonly kind: 'threw'; readonly error: RunError; readonly delayMs?: number }
-  /** `Discard`: failed, and trying again would not help; with `pauseSchedule`, the reason for which its schedule is paused. */
+  /** `Discard`: failed without further retries; `pauseSchedule` is the reason to pause its schedule, if any. */
   | { readonly kind: 'discarded'; readonly error: RunError; readonly pauseSchedule?: string }
-  /** `RetryAfter`: the work asked to come back later; it does not count as an attempt. */
+  /** `RetryAfter`: the handler asked for a retry after a delay; it does not count as an attempt. */
   | { readonly kind: 'postponed'; readonly delayMs: number }
   | { readonly kind: 'timed_out'; readonly error: RunError }
-  /** The lease ended and nobody renewed it. */
+  /** The lease expired without a renewal. */
   | { readonly kind: 'lost' }
-  /** The lease ended before the worker that had claimed the run ahead began it; it does not count as an attempt. */
+  /** The lease expired before the worker, which had prefetched the run, started it; it does not count as an attempt. */
   | { readonly kind: 'not_begun' }
-  /** An error that no code caught ended the worker process while the work went on; `isByAnother` when another run is known to have thrown it. */
+  /** An uncaught error ended the worker process during the attempt; `isByAnother` when another run is known to have thrown it. */
   | { readonly kind: 'interrupted'; readonly error: RunError; readonly isByAnother: boolean }
-  /** An operator asked for it, and the work stopped. */
+  /** An operator cancelled the run, and its handler stopped. */
   | { readonly kind: 'cancelled' }
-  /** The worker stopped before the work was done, or cannot do it; it does not count as an attempt. */
+  /** The worker stopped before the handler ended, or does not have the job; it does not count as an attempt. */
   | { readonly kind: 'released'; readonly delayMs: number; readonly why: 'stopping' | 'unknown_job' }
 
 /** How an attempt ended for its worker: by an outcome, or by `HandOver`, where nothing is settled yet. */
@@ -38,7 +38,7 @@ export type Verdict =
       /** The schedule that made the run is to be paused, for this reason. */
       readonly pauseSchedule?: string
     }
-  /** `result`: what the handler returned although it was told to stop. */
+  /** `result`: what the handler returned although its signal was aborted. */
   | { readonly kind: 'final'; readonly state: 'cancelled'; readonly result?: Json }
   | {
       readonly kind: 'retry'
@@ -46,36 +46,36 @@ export type Verdict =
       /** The run is due when it was before, and keeps its place in the queue; `delayMs` is 0 then. */
       readonly keepsDue?: true
       readonly reason: RetryReason
-      /** Whether the claim just ended counts against the attempts allowed. */
+      /** Whether the ended claim counts as an attempt. */
       readonly counts: boolean
       readonly error: RunError | null
     }
 
-/** What the decision needs to know of the run. */
+/** The fields of a run that the decision needs. */
 export interface Attempted {
   readonly attempt: number
-  /** Counts every claim; so fence minus attempt is how often the run went back uncounted. */
+  /** Counts every claim, so fence minus attempt is how often the run returned to its queue uncounted. */
   readonly fence: number
   readonly policy: RunPolicy
   readonly cancelRequested: boolean
 }
 
-const LOST: RunError = { name: 'LeaseLost', message: 'the lease ended and nobody renewed it', code: 'LEASE_LOST' }
+const LOST: RunError = { name: 'LeaseLost', message: 'the lease expired because the worker did not renew it', code: 'LEASE_LOST' }
 
-/** Work that may happen at most once began, and nobody can say how far it came: so it is not begun again. */
+/** An at-most-once attempt started with an unknown outcome, so it is not repeated. */
 const ABANDONED: RunError = {
   name: 'Abandoned',
-  message: 'the attempt did not end, and a job that runs at most once is not tried again',
+  message: 'the attempt did not end, and a job with delivery at_most_once is not retried',
   code: 'RUN_ABANDONED',
 }
 
 /**
- * So often a run goes back uncounted before an error of unknown origin counts as its own: a run that ends its worker process each time
- * must run out of attempts.
+ * How often a run returns uncounted before an uncaught error of unknown origin counts as its own. A run that crashes its worker
+ * process each time must run out of attempts.
  */
 export const MAX_UNCOUNTED = 10
 
-/** Back to its place in the queue, as if nobody had claimed it. */
+/** Returns the run to its place in the queue, as if it had not been claimed. */
 export const RETURNED: Verdict = {
   kind: 'retry',
   delayMs: 0,
@@ -85,7 +85,7 @@ export const RETURNED: Verdict = {
   error: null,
 }
 
-/** Whether an attempt that is lost could not be followed by another: the store must know that it begins before it does. */
+/** Whether a lost attempt could not be retried: then the worker must record its start before it executes it. */
 export const isLastAttempt = ({ attempt, policy }: Pick<Attempted, 'attempt' | 'policy'>): boolean =>
   policy.delivery === 'at_most_once' || attempt >= policy.retry.attempts
 
@@ -131,7 +131,7 @@ function settleOnce(run: Attempted, outcome: Exclude<Outcome, { kind: 'not_begun
     case 'timed_out':
       return failOnce(run, outcome.error)
     case 'released':
-      // A job that this worker does not know was not begun.
+      // The attempt did not start, because this worker does not have the job.
       if (outcome.why === 'unknown_job' && !run.cancelRequested) {
         return { kind: 'retry', delayMs: outcome.delayMs, reason: 'unknown_job', counts: false, error: null }
       }
@@ -144,8 +144,8 @@ function settleOnce(run: Attempted, outcome: Exclude<Outcome, { kind: 'not_begun
 }
 
 /**
- * A handler that heeds its signal by returning has not done its work, and one that ignores the signal may have: the run is
- * what the operator asked for, and the result is kept.
+ * A handler that returns because of its signal has not finished, and one that ignores the signal may have: the run is cancelled,
+ * as the operator asked, and the result is kept.
  */
 const finish = ({ cancelRequested }: Attempted, result: Json): Verdict =>
   cancelRequested ? { kind: 'final', state: 'cancelled', result } : { kind: 'final', state: 'succeeded', result }

@@ -1,4 +1,4 @@
-/** The run state machine as one table; SQL guards, docs and tests read it, and nothing restates it. */
+/** The run state machine as one table, which SQL guards, docs and tests read. */
 
 export const TRANSITIONS = {
   pending: ['running', 'skipped', 'cancelled', 'missed'],
@@ -12,11 +12,11 @@ export const TRANSITIONS = {
 
 export type RunState = keyof typeof TRANSITIONS
 
-/** States in which a run still stands in the hot table. */
+/** States of runs in the table of live runs. */
 export type LiveState = 'pending' | 'running'
-/** States a run ends in; it then belongs to history, and only an operator brings a failed one back. */
+/** Final states of a run; it then is in the history, and only an operator can retry a failed one. */
 export type FinalState = 'succeeded' | 'failed' | 'cancelled'
-/** Ends of an occurrence that never became a run. */
+/** Final states of an occurrence that did not become a run. */
 export type NonRunState = 'skipped' | 'missed'
 
 export const RUN_STATES = Object.keys(TRANSITIONS) as RunState[]

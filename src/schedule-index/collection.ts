@@ -65,7 +65,7 @@ export function defineScheduleCollection(options: ScheduleCollectionOptions): Sc
 
   const checkKey = (key: string): void => {
     if (typeof key === 'string' && pattern.matches(key)) return
-    throw new EverytickError('OPTION_INVALID', `${shown(key)} is no key of the collection "${options.pattern}"`)
+    throw new EverytickError('OPTION_INVALID', `the key ${shown(key)} does not match the collection pattern "${options.pattern}"`)
   }
 
   const hooks: ScheduleHooks = {
@@ -117,7 +117,7 @@ function mirrorInto(
     const { userId, cron, timezone, enabled = true } = state
     const identity = readIdentity(userId, pattern.relative(storageKey))
     if (typeof enabled !== 'boolean') {
-      throw new EverytickError('OPTION_INVALID', `enabled is true or false, not ${shown(enabled)}`)
+      throw new EverytickError('OPTION_INVALID', `enabled must be true or false, not ${shown(enabled)}`)
     }
     const timing = { ...identity, cron, ...(timezone === undefined ? {} : { timezone }) }
     const nextFireAt = enabled ? readNextFire(timing) : null

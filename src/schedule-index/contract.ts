@@ -1,27 +1,27 @@
-/** What an index of schedules is, whatever keeps it: three verbs over flat rows, and what its callers may hand in. */
+/** The interface of a schedule index, for any database: upsert, claim and delete of flat rows, and the checks of their input. */
 import { EverytickError, shown } from '../errors.ts'
 import { MAX_INSTANT } from '../schedule/instant.ts'
 
 export interface ScheduleIndexRow {
-  /** Whose schedule it is; together with `key` the identity of the row. */
+  /** The owner of the schedule; with `key`, the identity of the row. */
   readonly userId: string
   readonly key: string
   readonly cron: string
   /** An IANA name; UTC when absent. */
   readonly timezone?: string
-  /** Epoch milliseconds of the next occurrence to be claimed. */
+  /** Epoch milliseconds of the next occurrence to claim. */
   readonly nextFireAt: number
 }
 
 export interface ScheduleIndex {
-  /** Puts the row in, or in the place of the one with the same identity; its `nextFireAt` is taken as it is. */
+  /** Inserts the row, or replaces the one with the same identity; stores `nextFireAt` unchanged. */
   upsert(row: ScheduleIndexRow): Promise<void>
   /**
    * Claims rows with `nextFireAt` at or before `now`, most overdue first, and moves each to its next occurrence after
-   * `now`, all in one transaction. Answers them with the `nextFireAt` that was due. Nobody gets the same one again.
+   * `now`, all in one transaction. Returns them with the `nextFireAt` that was due. No other caller gets the same occurrence.
    */
   claimDue(now: number, limit?: number): Promise<ScheduleIndexRow[]>
-  /** Takes the row out; no row, no complaint. */
+  /** Deletes the row; does nothing if there is none. */
   remove(userId: string, key: string): Promise<void>
 }
 
@@ -65,14 +65,14 @@ export function readIdentity(userId: string, key: string): { readonly userId: st
 
 export function readAt(value: number, what: string): number {
   if (Number.isInteger(value) && Math.abs(value) <= MAX_INSTANT) return value
-  throw new EverytickError('INSTANT_INVALID', `${what} is an instant in whole milliseconds, not ${shown(value)}`, {
+  throw new EverytickError('INSTANT_INVALID', `${what} must be an instant in whole milliseconds, not ${shown(value)}`, {
     hint: 'pass epoch milliseconds, such as date.getTime()',
   })
 }
 
 export function readLimit(value: number): number {
   if (Number.isInteger(value) && value >= 0 && value <= MAX_LIMIT) return value
-  throw new EverytickError('OPTION_INVALID', `limit is a whole number from 0 to ${MAX_LIMIT}, not ${shown(value)}`)
+  throw new EverytickError('OPTION_INVALID', `limit must be a whole number from 0 to ${MAX_LIMIT}, not ${shown(value)}`)
 }
 
 function readName(value: string, what: string): string {
@@ -84,6 +84,6 @@ function readName(value: string, what: string): string {
 /** Postgres stores no NUL, and half a surrogate pair becomes another character on its way to either database. */
 function readText(value: string, what: string): string {
   if (typeof value === 'string' && !value.includes('\0') && !/\p{Surrogate}/u.test(value)) return value
-  const wrong = typeof value === 'string' ? 'holds a character that cannot be stored' : `is text, not ${shown(value)}`
+  const wrong = typeof value === 'string' ? 'contains a character that cannot be stored' : `must be a string, not ${shown(value)}`
   throw new EverytickError('OPTION_INVALID', `${what} ${wrong}`)
 }

@@ -53,7 +53,7 @@ export interface Answer {
 export async function dispatchDue(options: DispatchOptions): Promise<Dispatch[]> {
   const { index, limit, onDispatch = logFailure } = options
   if (typeof onDispatch !== 'function') {
-    throw new EverytickError('OPTION_INVALID', `onDispatch is a function, not ${shown(onDispatch)}`)
+    throw new EverytickError('OPTION_INVALID', `onDispatch must be a function, not ${shown(onDispatch)}`)
   }
   const concurrency = readConcurrency(options.concurrency ?? 10)
   const post = posting(options) // before the claim: a mistake in the options must not cost a single row
@@ -112,7 +112,7 @@ function readUrl(value: string): string {
   // Fetch refuses an address with a password in it, each time.
   const isUsable = url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
   if (isUsable) return url.href
-  throw new EverytickError('OPTION_INVALID', 'url is not an address that can be posted to', {
+  throw new EverytickError('OPTION_INVALID', 'url is not a valid http or https URL', {
     hint: 'use http or https, and put credentials into headers',
   })
 }
@@ -123,11 +123,11 @@ function readHeaders(given: Readonly<Record<string, string>>): Record<string, st
     if (!headers.has('content-type')) headers.set('content-type', 'application/json')
     return Object.fromEntries(headers)
   } catch (cause) {
-    throw new EverytickError('OPTION_INVALID', 'headers hold a name or a value that HTTP does not allow', { cause })
+    throw new EverytickError('OPTION_INVALID', 'headers contains a name or a value that HTTP does not allow', { cause })
   }
 }
 
 function readConcurrency(value: number): number {
   if (Number.isInteger(value) && value > 0) return value
-  throw new EverytickError('OPTION_INVALID', `concurrency is a whole number from 1 on, not ${shown(value)}`)
+  throw new EverytickError('OPTION_INVALID', `concurrency must be a whole number of at least 1, not ${shown(value)}`)
 }

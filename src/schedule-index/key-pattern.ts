@@ -11,7 +11,7 @@ export interface KeyPattern {
 export function readPattern(pattern: string): KeyPattern {
   const segments = typeof pattern === 'string' ? pattern.split('/') : ['']
   if (segments.some((segment) => segment === '' || (segment.includes('*') && segment !== '*'))) {
-    throw new EverytickError('OPTION_INVALID', `${shown(pattern)} is not a pattern of keys`, {
+    throw new EverytickError('OPTION_INVALID', `${shown(pattern)} is not a valid key pattern`, {
       hint: 'write it like schedules/*, where * stands for one whole segment',
     })
   }

@@ -46,7 +46,7 @@ const SECOND_ZERO = readField(FIELD_SPECS[0]!, { source: '0', span: [0, 1], seed
 /** The length comes first, so that nothing after it meets a long text. */
 function bounded(expression: unknown): string {
   if (typeof expression !== 'string') {
-    throw new EverytickError('CRON_SYNTAX', `a cron expression is text, not ${shown(expression)}`, { hint: EXAMPLE })
+    throw new EverytickError('CRON_SYNTAX', `a cron expression must be a string, not ${shown(expression)}`, { hint: EXAMPLE })
   }
   if (expression.length <= MAX_LENGTH) return expression
   const message = `a cron expression has at most ${MAX_LENGTH} characters, not ${expression.length}`
@@ -78,7 +78,7 @@ function readMacro(source: string, words: readonly Span[], seed: string): CronTr
   if (name !== '@reboot' && !Object.hasOwn(MACROS, name)) throw unknownMacro(source, span)
   if (words.length > 1) {
     const hint = withRepair(source, [span[1], source.length], '')
-    throw refuse('CRON_FIELDS', source, { span: rest, message: `${name} takes nothing after it`, hint })
+    throw refuse('CRON_FIELDS', source, { span: rest, message: `${name} must be the whole expression`, hint })
   }
   return name === '@reboot' ? { kind: 'reboot' } : readCron(MACROS[name]!, seed)
 }
@@ -99,7 +99,7 @@ function unknownMacro(source: string, span: Span): EverytickError {
 /** A year behind five fields is a mistake that would read as an impossible weekday. */
 function refuseYear(source: string, span: Span): void {
   if (!/^\d{4}/.test(source.slice(span[0], span[1]))) return
-  const message = 'a year is the seventh field: it needs the second in front'
+  const message = 'a year is the seventh field: add the seconds field in front'
   throw refuse('CRON_FIELDS', source, { span, message, hint: `did you mean 0 ${source.trim()}?` })
 }
 

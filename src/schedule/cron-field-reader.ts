@@ -107,13 +107,13 @@ function readQuestion(head: Head): Item {
   const { source, span, spec } = head
   if (spec.name !== 'day' && spec.name !== 'weekday') {
     const spot: Span = [head.at, head.at + 1]
-    const message = `"?" stands only in the two day fields, not in ${spec.label}`
+    const message = `"?" is only allowed in the two day fields, not in ${spec.label}`
     throw refuse('CRON_SYNTAX', source, { span: spot, message, hint: withRepair(source, spot, '*') })
   }
   if (span[1] - span[0] !== 1) {
     throw refuse('CRON_SYNTAX', source, {
       span,
-      message: '"?" stands alone in its field',
+      message: '"?" must be alone in its field',
       hint: withRepair(source, span, '*'),
     })
   }

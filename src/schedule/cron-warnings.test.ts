@@ -49,11 +49,11 @@ describe('warnings', () => {
   it('say when an expression ends, and when it never fires', () => {
     expect(texts('0 0 9 1 6 * 2027')).toEqual([
       'FIRES_PER_YEAR: 1 fire in 12 months',
-      'ENDS: the last fire is at 2027-06-01T09:00:00.000Z; after it, a schedule refuses the expression',
+      'ENDS: the last fire is at 2027-06-01T09:00:00.000Z; after that, schedules reject the expression',
     ])
     expect(texts('0 0 30 2 *')).toEqual([
       'FIRES_PER_YEAR: 0 fires in 12 months',
-      'NEVER: no fire in the next 8 years: a schedule refuses it',
+      'NEVER: no fire in the next 8 years: schedules reject this expression',
     ])
     expect(texts('0 0 0 1 1 * 2020')[1]).toMatch(/^NEVER/)
   })

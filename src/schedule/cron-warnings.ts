@@ -43,7 +43,7 @@ export function cronWarnings(tree: readonly Field[], clockwork: Clockwork, facts
 function endWarnings(clockwork: Clockwork, from: number): Warning[] {
   const next = nextInstant(clockwork, from)
   if (Number.isNaN(next) || next - from > NEVER_MS) {
-    return [{ code: 'NEVER', text: 'no fire in the next 8 years: a schedule refuses it' }]
+    return [{ code: 'NEVER', text: 'no fire in the next 8 years: schedules reject this expression' }]
   }
   const end = clockwork.pattern.years?.spans.at(-1)?.to
   if (end === undefined) return []
@@ -52,7 +52,7 @@ function endWarnings(clockwork: Clockwork, from: number): Warning[] {
     {
       code: 'ENDS',
       at: new Date(last),
-      text: `the last fire is at ${new Date(last).toISOString()}; after it, a schedule refuses the expression`,
+      text: `the last fire is at ${new Date(last).toISOString()}; after that, schedules reject the expression`,
     },
   ]
 }

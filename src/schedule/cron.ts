@@ -143,7 +143,7 @@ function checked(options: CronOptions): CronOptions {
   }
   checkChoice('zoneData', options.zoneData)
   if (options.seed !== undefined && typeof options.seed !== 'string') {
-    throw new EverytickError('OPTION_INVALID', `seed is text, not ${shown(options.seed)}`)
+    throw new EverytickError('OPTION_INVALID', `seed must be a string, not ${shown(options.seed)}`)
   }
   return options
 }

@@ -15,8 +15,8 @@ export function refuseNever(timing: Given, from: number): void {
   const { expression } = timing
   const spot = { source: expression, span: [0, expression.length] } as const
   if (timing.kind === 'reboot') {
-    const message = '@reboot is refused: a schedule has instants, and the restart of a machine is not one'
-    throw new EverytickError('CRON_MACRO', message, { hint: 'call the work when your program starts', ...spot })
+    const message = '@reboot is not supported: a schedule needs instants, and a restart of a machine is not one'
+    throw new EverytickError('CRON_MACRO', message, { hint: 'call the function when your program starts', ...spot })
   }
   const next = timing.nextAt(from)
   if (next !== null && next - from <= NEVER_MS) return

@@ -23,6 +23,6 @@ export class Reboot extends Timing {
   }
 
   protected warningsAt(): Warning[] {
-    return [{ code: 'NEVER', text: 'a start of a machine is not an instant: a schedule refuses @reboot' }]
+    return [{ code: 'NEVER', text: 'a restart of a machine is not an instant: schedules reject @reboot' }]
   }
 }

@@ -61,7 +61,7 @@ export abstract class Timing {
   /** Up to `count` occurrences strictly after `after`. */
   nextMany(after: Date, count: number): Date[] {
     if (!Number.isInteger(count) || count < 0) {
-      throw new EverytickError('OPTION_INVALID', `count is a whole number from 0 on, not ${shown(count)}`)
+      throw new EverytickError('OPTION_INVALID', `count must be a whole number of at least 0, not ${shown(count)}`)
     }
     const found: Date[] = []
     for (let at = this.nextAt(instantOf(after)); at !== null && found.length < count; at = this.nextAt(at)) {

@@ -1,4 +1,4 @@
-/** Says why a quota refuses: its name, its limit, what is used, and what to do; whether it refuses is decided elsewhere. */
+/** The error of an exceeded quota: its name, its limit, the usage, and what to do. */
 import { EverytickError } from '../errors.ts'
 import { printable } from '../printable.ts'
 import { formatDuration } from '../time/duration.ts'
@@ -20,10 +20,10 @@ export function quotaRefusal({ workspace, quota, limit, used, wanted = 1, retryA
   const place = `workspace ${JSON.stringify(printable(workspace))}`
   const text =
     quota === 'smallestInterval'
-      ? `${place} may have no schedule that fires every ${formatDuration(used)}: its quota smallestInterval is ${formatDuration(limit)}`
-      : `${place} uses ${used} of its quota ${quota}, which is ${limit}${wanted > 1 ? `: ${wanted} more do not fit` : ''}`
+      ? `the schedule fires every ${formatDuration(used)}, and the quota smallestInterval of ${place} is ${formatDuration(limit)}`
+      : `${place} uses ${used} of ${limit} of its quota ${quota}${wanted > 1 ? `, and ${wanted} more exceed it` : ''}`
   return new EverytickError(retryAfterMs === undefined ? 'QUOTA_REACHED' : 'QUOTA_SPENT', text, {
-    hint: `${QUOTAS[quota].advice}, or let the operator raise the option quotas (${quota})`,
+    hint: `${QUOTAS[quota].advice}, or ask the operator to raise ${quota} in the option quotas`,
     quota: { name: quota, limit, used },
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   })

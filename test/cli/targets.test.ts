@@ -188,7 +188,7 @@ describe('options that do not fit', () => {
     [
       'a command twice',
       ['worker', '--allow-command', 'x=/bin/sh', '--allow-command', 'x=/bin/ls'],
-      /"x" stands there twice/,
+      /"x" is listed twice/,
     ],
   ])('are refused: %s', async (_, args, message) => {
     const refused = everytick([...args, '--db', 'sqlite::memory:'], { cwd: newFolder() })

@@ -88,7 +88,7 @@ describe.each(Object.entries(PLACES))('a run that is handed over, on %s', (_, op
   it('fails when nobody completed it in time and it may happen once only', async () => {
     const { look } = await handed({ retry: { attempts: 1 }, delivery: 'at_most_once' })
     await t.advance('11m')
-    const error = { code: 'RUN_TIMEOUT', message: 'the run was handed over, and nobody completed it in time' }
+    const error = { code: 'RUN_TIMEOUT', message: 'the run was handed over and was not completed in time' }
     expect(await look()).toMatchObject({ state: 'failed', attempt: 1, error })
   })
 

@@ -214,7 +214,7 @@ describe('the streams of a workspace', () => {
     const app = everytick({ store: 'sqlite::memory:', jobs, quotas: acme({ streams: 2 }) })
     const { openStream } = coreOf(app).quotas
     const [first] = [openStream('acme'), openStream('acme')]
-    expect(() => openStream('acme')).toThrow('workspace "acme" uses 2 of its quota streams, which is 2')
+    expect(() => openStream('acme')).toThrow('workspace "acme" uses 2 of 2 of its quota streams')
     for (let i = 0; i < 20; i++) openStream('other')
     expect(() => openStream('other')).toThrow('which is 20')
     first!()

@@ -31,7 +31,7 @@ export function checkOptions(options: JobsOptions, wait: WaitFor, of: string): v
   for (const key of ['removeOnComplete', 'removeOnFail'] as const) {
     const removal = options[key]
     if (removal === undefined || staysAWhile(removal)) continue
-    const what = `${of}: who waits for the end of a job must find it afterwards, and options.${key} is ${shown(removal)}`
+    const what = `${of}: wait 'completed' must find the job after its end, and options.${key} ${shown(removal)} removes it too early`
     throw refused(what, `use { age: ${KEPT[key]} }, in seconds and at least ${LEAST_KEPT}, or false to keep it`)
   }
 }

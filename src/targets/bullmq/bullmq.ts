@@ -14,32 +14,32 @@ import { endOf, type Waited } from './wait.ts'
 export interface BullmqOptions<Schema extends PayloadSchema | undefined = undefined, Wait extends WaitFor = WaitFor>
   extends Omit<WorkOptions, 'queue'> {
   readonly name: string
-  /** BullMQ's queue: one that is open already, which stays the caller's to close, or where it is. */
+  /** The BullMQ queue: an open Queue, which the caller closes, or its name and connection. */
   readonly queue: BullQueue | QueueAddress
-  /** The queue of Everytick in which the runs wait for their time; `default` when absent. */
+  /** The Everytick queue of the runs; `default` when absent. */
   readonly runQueue?: string
-  /** When a run has succeeded: when Redis has the job, or when BullMQ has done it; `accepted` when absent. */
+  /** When a run succeeds: `accepted` (default), as soon as Redis has the job, or `completed`, when a BullMQ worker has completed it. */
   readonly wait?: Wait
-  /** What BullMQ calls the job; the name when absent. */
+  /** The name of the job in BullMQ; `name` when absent. */
   readonly jobName?: string
   /** Passed on to BullMQ, such as `attempts`, `priority` or `removeOnComplete`. */
   readonly options?: JobsOptions
-  /** Any Standard Schema; without one there is no payload. */
+  /** Any Standard Schema; without one, runs have no payload. */
   readonly payload?: Schema
-  /** Parts of the payload that the server shows nobody. */
+  /** Paths of the payload that the server hides from everyone. */
   readonly redact?: readonly string[]
 }
 
 const KEYS =
   'name queue runQueue wait jobName options payload redact priority timeout retry delivery concurrencyKey'.split(' ')
 
-/** Where the job is. */
+/** The queue and id of the BullMQ job. */
 export interface Accepted {
   readonly queue: string
   readonly job: string
 }
 
-/** When completed: what the job returned. */
+/** With `completed`, what the BullMQ job returned. */
 export type BullmqResult<Wait extends WaitFor> = Wait extends 'completed' ? unknown : Accepted
 
 export function bullmq<Schema extends PayloadSchema | undefined = undefined, Wait extends WaitFor = 'accepted'>(

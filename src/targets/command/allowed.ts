@@ -1,4 +1,4 @@
-/** Decides which commands others may ask for by name, and with which words; how one is executed is the same for all. */
+/** Reads the allow-list of commands: which commands a payload may run by name, and with which arguments. */
 import { isAbsolute, normalize } from 'node:path'
 import { shown } from '../../errors.ts'
 import { checkKeys, readList, readName, refused } from '../../options.ts'
@@ -7,19 +7,19 @@ import { OF_CODE, OF_PAYLOAD, readArguments, readPath } from './arguments.ts'
 import { type Environment, type EnvironmentOption, readEnvironment } from './environment.ts'
 
 export interface AllowedCommand {
-  /** How a payload asks for it. */
+  /** The name that a payload uses. */
   readonly name: string
-  /** Whole, from the root: nobody else's folder is searched. */
+  /** The absolute path of the program; PATH is not searched. */
   readonly file: string
-  /** What it is always called with. */
+  /** Arguments that are always passed. */
   readonly args?: readonly string[]
-  /** Whether a payload may add words: none when absent, any with `true`, else those that the pattern fits as a whole. */
+  /** Which arguments a payload may add: none when absent, any with `true`, else those that match the whole pattern. */
   readonly extraArgs?: boolean | RegExp
   readonly env?: EnvironmentOption
   readonly cwd?: string
 }
 
-/** What a run of the generic job asks for. */
+/** The payload of the generic command job. */
 export interface CommandPayload {
   readonly command: string
   readonly args?: readonly string[]
@@ -28,7 +28,7 @@ export interface CommandPayload {
 export interface Allowed {
   readonly file: string
   readonly args: readonly string[]
-  /** What each added word must fit; null when none may be added. */
+  /** The pattern of additional arguments; null when none are allowed. */
   readonly extra: RegExp | null
   readonly env: Environment
   readonly cwd: string | null
@@ -47,7 +47,7 @@ export function readAllowList(given: unknown, of: string): AllowList {
     const { name: said, file, args, extraArgs, env, cwd } = each as AllowedCommand
     const name = readName(said, `${of}: the name of an allowed command`)
     const what = `${of}: allowed command "${name}"`
-    if (list.has(name)) throw refused(`${what} stands there twice`)
+    if (list.has(name)) throw refused(`${what} is listed twice`)
     list.set(name, {
       file: readWholePath(file, `${what}: file`),
       args: readArguments(args ?? [], `${what}: args`, OF_CODE),
@@ -62,18 +62,18 @@ export function readAllowList(given: unknown, of: string): AllowList {
 function readWholePath(value: unknown, what: string): string {
   const path = readPath(value, what)
   if (isAbsolute(path) && normalize(path) === path && !path.endsWith('/')) return path
-  throw refused(`${what} is ${shown(path)}`, 'write the whole path of a file, from the root and without . or ..')
+  throw refused(`${what} is ${shown(path)}`, 'use the absolute path of a file, without . or ..')
 }
 
 function readExtra(value: unknown, what: string): RegExp | null {
   if (value === undefined || value === false) return null
   if (value === true) return ANYTHING
-  if (!(value instanceof RegExp)) throw refused(`${what}: extraArgs is true, false or a pattern, not ${shown(value)}`)
-  // As a whole, whatever the pattern says of lines, and without a memory of where it looked last.
+  if (!(value instanceof RegExp)) throw refused(`${what}: extraArgs must be true, false or a regular expression, not ${shown(value)}`)
+  // Matches the whole argument, without the multiline flag, and without the lastIndex state of g and y.
   return new RegExp(`^(?:${value.source})$`, value.flags.replace(/[gmy]/g, ''))
 }
 
-/** Refuses, when a schedule or run is made and again when it is executed, whatever is not on the list. */
+/** Rejects commands that are not on the list, when a schedule or run is created and again when it is executed. */
 export function payloadOf(list: AllowList): PayloadSchema<CommandPayload> {
   const standard = {
     version: 1 as const,
@@ -85,7 +85,7 @@ export function payloadOf(list: AllowList): PayloadSchema<CommandPayload> {
         return { issues: [{ message: error instanceof Error ? error.message : String(error) }] }
       }
     },
-    // Asked for by forms.
+    // For forms in the console.
     jsonSchema: { input: () => formOf(list) },
   }
   return { '~standard': standard }

@@ -22,32 +22,32 @@ import { rememberCommand } from './spoken.ts'
 type Output<Schema> = Schema extends PayloadSchema ? NonNullable<Schema['~standard']['types']>['output'] : undefined
 
 interface ProcessOptions extends WorkOptions {
-  /** What the process finds besides a few usual variables and the facts of its run; nothing comes from our environment by itself. */
+  /** Environment variables, in addition to a few standard ones and the facts of the run; the environment of the worker is not inherited. */
   readonly env?: EnvironmentOption
   readonly cwd?: string
-  /** How many bytes of output go to the log of the run; 128 KiB when absent. */
+  /** How many bytes of output to store in the log of the run; 128 KiB when absent. */
   readonly maxOutput?: number
-  /** How long it has after SIGTERM before SIGKILL; `10s` when absent. */
+  /** The time between SIGTERM and SIGKILL; `10s` when absent. */
   readonly killAfter?: Duration
-  /** Exit codes that say that trying again is no use. */
+  /** Exit codes that fail the run without a retry. */
   readonly discardOn?: readonly number[]
 }
 
 export interface CommandOptions<Schema extends PayloadSchema | undefined = undefined> extends ProcessOptions {
   readonly name: string
-  /** A program: a path, or a name that is looked for in PATH. With `shell`, the text that the shell reads. */
+  /** A program: a path, or a name that is searched in PATH. With `shell`, a shell script. */
   readonly file: string
-  /** Each arrives as it is, whatever characters it has. */
+  /** Passed unchanged, without quoting or globbing. */
   readonly args?: readonly string[] | ((payload: Output<Schema>) => readonly string[])
-  /** `true` for /bin/sh, or the path of another. The args are its $1, $2 and so on. */
+  /** `true` for /bin/sh, or the path of another shell. `args` become $1, $2 and so on. */
   readonly shell?: boolean | string
-  /** What it can read; the payload as JSON when absent, or nothing where there is no payload. */
+  /** The standard input; when absent the payload as JSON, or nothing without a payload. */
   readonly stdin?: string
   readonly payload?: Schema
   readonly redact?: readonly string[]
 }
 
-/** One job for all commands of a list, for schedules that are made over REST or by the command line. */
+/** One job for all commands of an allow-list, for schedules created over REST or with the CLI. */
 export interface AllowedCommandOptions extends ProcessOptions {
   /** `command` when absent. */
   readonly name?: string
@@ -137,5 +137,5 @@ function readShell(shell: unknown, of: string): string | null {
   if (shell === undefined || shell === false) return null
   if (shell === true) return '/bin/sh'
   if (typeof shell === 'string' && shell.startsWith('/')) return readPath(shell, `${of}: shell`)
-  throw refused(`${of}: shell is true, false or the whole path of a shell`)
+  throw refused(`${of}: shell must be true, false or the absolute path of a shell`)
 }

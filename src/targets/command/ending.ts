@@ -21,7 +21,7 @@ export interface CommandResult {
 const NAME = 'CommandError'
 const MAX_LAST_LINE = 500
 
-/** The result, or what is to be thrown. Exit codes in `discardOn` say that trying again is no use. */
+/** Returns the result, or the error to throw. Exit codes in `discardOn` fail the run without a retry. */
 export function endingOf(ended: Ended, discardOn: readonly number[]): CommandResult | Error {
   const { exitCode, signal, durationMs, outputTail, errorTail } = ended
   if (exitCode === 0) return { exitCode, signal: null, durationMs, outputTail }
@@ -44,14 +44,14 @@ const lastLine = (text: string): string => {
   return line === '' ? '' : `: ${line.length > MAX_LAST_LINE ? `${line.slice(0, MAX_LAST_LINE)}…` : line}`
 }
 
-/** What waiting may mend: the machine has too much to do. Everything else is wrong as it stands. */
+/** Errors of an overloaded machine, which a retry may fix; a retry cannot fix the others. */
 const PASSING = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'ETXTBSY'])
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EACCES: 'it may not be executed',
   EPERM: 'it may not be executed',
   ENOTDIR: 'there is no such file',
-  ENOEXEC: 'it is no program; a script begins with #!',
+  ENOEXEC: 'it is not a program; a script must begin with #!',
   E2BIG: 'its arguments and environment are too long together',
   EAGAIN: 'there are too many processes',
   ENOMEM: 'there is not enough memory',

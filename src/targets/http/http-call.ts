@@ -52,7 +52,7 @@ export const httpCallSchema = (guard: Guard): PayloadSchema<HttpCall> => {
 function checkCall(value: unknown, guard: Guard): void {
   checkKeys(value, ['url', 'method', 'headers', 'secret', 'body', 'envelope'], 'a call')
   const { url, method, headers, secret, body, envelope } = value as Partial<HttpCall>
-  if (typeof url !== 'string') throw refused(`url is text, not ${shown(url)}`)
+  if (typeof url !== 'string') throw refused(`url must be a string, not ${shown(url)}`)
   guard.check(url)
   const chosen = method === undefined ? 'POST' : readChoice(method, 'method', METHODS)
   if (headers !== undefined) checkHeaderOptions(headers, 'a call')

@@ -1,4 +1,4 @@
-/** Reads what a user typed for an HTTP job into settings that need no further check; what a call does with them stands in `http.ts`. */
+/** Validates the options of an HTTP job; `http.ts` makes the calls. */
 import { createHash } from 'node:crypto'
 import { shown } from '../../errors.ts'
 import type { WorkOptions } from '../../job.ts'
@@ -27,39 +27,39 @@ export interface HttpOptions<
   Url extends string | undefined = string | undefined,
 > extends WorkOptions,
     WayOptions {
-  /** When absent, made from the address; `http` without one. */
+  /** Derived from the URL when absent; `http` without a URL. */
   readonly name?: string
-  /** Where to call. Without it the job is the generic one, whose payload says where. */
+  /** The URL to call. Without it, this is the generic HTTP job, whose payload contains the URL. */
   readonly url?: Url
   /** `POST` when absent. */
   readonly method?: HttpMethod
-  /** Values are text, or `{ secret: 'NAME' }` for one of `secrets`. */
+  /** Values are strings, or `{ secret: 'NAME' }` for one of `secrets`. */
   readonly headers?: HeaderOptions
-  /** What calls are signed with: one, or the new one and the old one while receivers change theirs. */
+  /** The signing secret, or the new and the old one while receivers rotate. */
   readonly secret?: string | readonly string[]
   /** Secrets by name, for `headers` and for payloads of the generic job. */
   readonly secrets?: Readonly<Record<string, SecretOption>>
-  /** Any Standard Schema, as with `defineJob`; what it makes of the payload is sent. */
+  /** Any Standard Schema, as with `defineJob`; the call sends its output. */
   readonly payload?: Schema
-  /** Parts of the payload that the server shows nobody. */
+  /** Paths of the payload that the server hides from everyone. */
   readonly redact?: readonly string[]
   /** How long one call may take; `30s` when absent. */
   readonly timeout?: Duration
-  /** How long a run that was answered with 202 waits to be completed; the timeout when given, else `1h`. */
+  /** How long a run waits for its completion after a 202 response; the timeout when given, else `1h`. */
   readonly completeWithin?: Duration
-  /** Whether 202 with `Location` or `everytick-async: true` leaves the run open; true when absent. */
+  /** Whether a 202 response with `Location` or `everytick-async: true` hands the run over; true when absent. */
   readonly async?: boolean
-  /** Whether the payload is wrapped in the facts of the run; true when absent. */
+  /** Whether the body wraps the payload in an envelope with facts about the run; true when absent. */
   readonly envelope?: boolean
-  /** How many redirects are followed, each checked again; 0 when absent. */
+  /** How many redirects to follow, each checked like the URL; 0 when absent. */
   readonly redirects?: number
-  /** Calls of this process to one host at once; 50 when absent. */
+  /** The most concurrent calls of this process to one host; 50 when absent. */
   readonly maxPerHost?: number
-  /** Where the server of this app is reached from outside; receivers are then told where to complete a run. */
+  /** The public URL of this app's server; calls then contain the URL to complete the run. */
   readonly publicUrl?: string
-  /** Headers of answers that are kept. */
+  /** Response headers to store. */
   readonly keepHeaders?: readonly string[]
-  /** Told of every call; what it throws harms nothing. */
+  /** Called after every call; errors it throws are ignored. */
   readonly onDispatch?: (dispatch: Dispatch) => unknown
 }
 
@@ -118,7 +118,7 @@ export function readHttpOptions(options: HttpOptions): HttpSettings {
   const name = nameOf(options)
   const of = `job "${name}"`
   const { timeout, completeWithin, keepHeaders = STORED_HEADERS, onDispatch, publicUrl } = options
-  if (onDispatch !== undefined && typeof onDispatch !== 'function') throw refused(`${of}: onDispatch is a function`)
+  if (onDispatch !== undefined && typeof onDispatch !== 'function') throw refused(`${of}: onDispatch must be a function`)
   const way = wayOut(options)
   return {
     name,
@@ -159,18 +159,18 @@ function noFixedCall(options: HttpOptions, of: string): null {
   const found = OF_ONE_CALL.find((key) => options[key] !== undefined)
   if (found === undefined) return null
   throw refused(
-    `${of}: ${found} is nothing without url`,
+    `${of}: ${found} needs url`,
     'give it a url, or leave this to the payload of each schedule',
   )
 }
 
 function fixedCall(options: HttpOptions, { of, way }: { readonly of: string; readonly way: WayOut }): FixedCall {
   const { url, headers = {}, payload } = options
-  if (typeof url !== 'string') throw refused(`${of}: url is text, not ${shown(url)}`)
+  if (typeof url !== 'string') throw refused(`${of}: url must be a string, not ${shown(url)}`)
   way.guard.check(url)
   const method = readChoice(options.method ?? 'POST', `${of}: method`, METHODS)
   if (payload !== undefined && !hasBody(method)) {
-    throw refused(`${of}: a ${method} has no body to put the payload into`, 'use POST, PUT or PATCH')
+    throw refused(`${of}: ${method} requests have no body for the payload`, 'use POST, PUT or PATCH')
   }
   checkHeaderOptions(headers, of)
   // `secret: process.env.NAME` that is not set would otherwise call unsigned, and nobody would notice here.

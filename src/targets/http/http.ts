@@ -140,7 +140,7 @@ async function entered(
   const waits = run.maxAttempts === 1
   const entrance = await tools.hosts.enter(origin, { workspace, maxPerHost, signal, waits })
   if (entrance.kind === 'entered') return entrance.leave
-  log.info(`nobody was called: ${RESTING}`, { code: 'HTTP_CIRCUIT_OPEN' })
+  log.info(`the endpoint was not called: ${RESTING}`, { code: 'HTTP_CIRCUIT_OPEN' })
   throw sentAway(run, entrance.forMs)
 }
 

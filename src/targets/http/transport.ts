@@ -1,17 +1,17 @@
-/** Puts into words, purely, why a call got no whole answer: by codes alone, since messages of others have addresses in them. */
+/** Explains why a call got no complete response, by error code only, because error messages contain addresses. */
 
 const WORDS: Readonly<Record<string, string>> = {
-  EAI_AGAIN: 'the name server did not answer',
-  ECONNREFUSED: 'nobody listens there',
+  EAI_AGAIN: 'the DNS server did not respond',
+  ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was reset',
-  ENOTFOUND: 'the name has no address',
+  ENOTFOUND: 'the host name has no address',
   EPIPE: 'the connection was closed',
-  ETIMEDOUT: 'nobody answered the connection',
-  NOT_HTTP: 'the answer is not HTTP',
-  UND_ERR_CONNECT_TIMEOUT: 'nobody answered the connection',
-  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the answer was not as long as it said',
-  UND_ERR_SOCKET: 'the connection was closed before the answer was whole',
+  ETIMEDOUT: 'the connection timed out',
+  NOT_HTTP: 'the response is not HTTP',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+  UND_ERR_HEADERS_OVERFLOW: 'the response headers are too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the response length does not match Content-Length',
+  UND_ERR_SOCKET: 'the connection was closed before the response was complete',
 }
 
 export interface TransportFailure {

@@ -38,7 +38,7 @@ describe('an error of SQS', () => {
 
   it('says what somebody can look up', () => {
     expect(refusalOf(answered('QueueDoesNotExist'))).toMatchObject({
-      message: 'SQS did not take the message: there is no such queue',
+      message: 'SQS rejected the message: there is no such queue',
       detail: { aws: 'QueueDoesNotExist', status: 400, requestId: 'b1-2c' },
     })
   })

@@ -34,7 +34,7 @@ const KNOWN: Readonly<Record<string, string>> = {
   CredentialsProviderError: 'there are no credentials for AWS',
   ExpiredToken: 'the credentials have expired',
   ExpiredTokenException: 'the credentials have expired',
-  InvalidChecksumError: 'SQS got another message than was sent',
+  InvalidChecksumError: 'the checksum shows that SQS received a different message',
   QueueDoesNotExist: 'there is no such queue',
 }
 
@@ -51,9 +51,9 @@ export function refusalOf(error: unknown): AttemptFailed | AttemptDiscarded {
     return new AttemptFailed(NAME, `SQS cannot be reached: ${socket}`, { code: 'SQS_UNREACHABLE', detail })
   }
   if (THROTTLED.test(called) || $retryable?.throttling === true) {
-    return new AttemptFailed(NAME, `SQS asks for fewer messages: ${called}`, { code: 'SQS_THROTTLED', detail })
+    return new AttemptFailed(NAME, `SQS throttles this queue: ${called}`, { code: 'SQS_THROTTLED', detail })
   }
-  const text = `SQS did not take the message: ${KNOWN[called] ?? called}`
+  const text = `SQS rejected the message: ${KNOWN[called] ?? called}`
   const failure = { code: 'SQS_REFUSED', detail }
   return FINAL.has(called) ? new AttemptDiscarded(NAME, text, failure) : new AttemptFailed(NAME, text, failure)
 }
