@@ -91,7 +91,10 @@ export function defineJob<Result, Schema extends PayloadSchema | undefined = und
   if (typeof options.run !== 'function') throw refused(`${of}: run must be a function, not ${shown(options.run)}`)
   const schema: PayloadSchema | undefined = options.payload
   if (schema !== undefined && typeof schema?.['~standard']?.validate !== 'function') {
-    throw refused(`${of}: payload must be a Standard Schema, not ${shown(schema)}`, 'use zod, valibot, arktype or another library with Standard Schema')
+    throw refused(
+      `${of}: payload must be a Standard Schema, not ${shown(schema)}`,
+      'use zod, valibot, arktype or another library with Standard Schema',
+    )
   }
   const handler = options.run.bind(options) as (...args: unknown[]) => unknown
   const job: Job<PayloadInput<Schema>, Result> = {
@@ -136,7 +139,10 @@ export function readWork(options: ScheduledWork, of: string, job?: Work): Work {
   const timeoutMs = timeout === undefined ? above.timeoutMs : readTimeout(timeout, of)
   const once = readOnce(delivery, of, job)
   if (once && (retry?.attempts ?? 1) > 1) {
-    throw refused(`${of}: delivery at_most_once allows one attempt, and retry.attempts is ${retry!.attempts}`, 'remove one of the two options')
+    throw refused(
+      `${of}: delivery at_most_once allows one attempt, and retry.attempts is ${retry!.attempts}`,
+      'remove one of the two options',
+    )
   }
   const asked = readRetry(retry ?? {}, of, above.delivery === undefined ? above.retry : DEFAULT_RETRY)
   return {

@@ -34,7 +34,9 @@ describe('a value to be stored', () => {
 
   it('may be as large as the bound, counted in bytes of UTF-8, and no larger', () => {
     expect(text('a'.repeat(MAX_JSON_BYTES - 2))).toHaveLength(MAX_JSON_BYTES)
-    expect(() => text('a'.repeat(MAX_JSON_BYTES - 1))).toThrow(refusal('JSON_TOO_LARGE', /^payload is too large: 257 KiB/))
+    expect(() => text('a'.repeat(MAX_JSON_BYTES - 1))).toThrow(
+      refusal('JSON_TOO_LARGE', /^payload is too large: 257 KiB/),
+    )
     expect(() => text('é'.repeat(MAX_JSON_BYTES / 2))).toThrow(refusal('JSON_TOO_LARGE'))
     expect(text('é'.repeat(MAX_JSON_BYTES / 2 - 1)).length).toBeLessThan(MAX_JSON_BYTES)
   })

@@ -22,14 +22,21 @@ export function toJsonText(value: unknown, { what, maxBytes = MAX_JSON_BYTES, st
   const written = stringify(value, what)
   const text = wellFormed(written)
   if (strict && text !== written) {
-    throw new EverytickError('JSON_INVALID', `${what} contains a NUL character or a lone surrogate, which no database can store`)
+    throw new EverytickError(
+      'JSON_INVALID',
+      `${what} contains a NUL character or a lone surrogate, which no database can store`,
+    )
   }
   // A UTF-16 unit is at most three bytes of UTF-8, so short texts need no counting.
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text
   const size = `${Math.ceil(Buffer.byteLength(text) / 1024)} KiB`
-  throw new EverytickError('JSON_TOO_LARGE', `${what} is too large: ${size}, and the limit is ${Math.floor(maxBytes / 1024)} KiB`, {
-    hint: 'store the data elsewhere and pass a reference to it',
-  })
+  throw new EverytickError(
+    'JSON_TOO_LARGE',
+    `${what} is too large: ${size}, and the limit is ${Math.floor(maxBytes / 1024)} KiB`,
+    {
+      hint: 'store the data elsewhere and pass a reference to it',
+    },
+  )
 }
 
 function stringify(value: unknown, what: string): string {

@@ -23,7 +23,9 @@ export function readStoreAddress(text: string): StoreAddress {
   // A Windows drive letter looks like a scheme.
   if (scheme === undefined || scheme.length === 1) {
     const hint = /\.(?:db|sqlite3?)$/.test(text) ? 'put sqlite: in front of the path' : HINT
-    throw new EverytickError('STORE_URL_INVALID', 'the store address does not begin with sqlite: or postgres:', { hint })
+    throw new EverytickError('STORE_URL_INVALID', 'the store address does not begin with sqlite: or postgres:', {
+      hint,
+    })
   }
   const near = didYouMean(scheme, ['sqlite', 'postgres', 'postgresql'])
   // Shows the scheme only when it is a known word: text before a colon may be part of a password.

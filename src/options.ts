@@ -74,7 +74,8 @@ export function readStoredName(value: unknown, what: string): string {
     if (isControl(code)) throw refused(`${what} ${shown(value)} contains a control character`)
     if (code >= SURROGATES) isPlain = false
   }
-  if (!isPlain && !isWellFormed(value)) throw refused(`${what} ${shown(value)} contains a lone surrogate (half of a character)`)
+  if (!isPlain && !isWellFormed(value))
+    throw refused(`${what} ${shown(value)} contains a lone surrogate (half of a character)`)
   return value
 }
 

@@ -198,10 +198,7 @@ describe('the judge of situations', () => {
     ])
     expect(lines(line(0, 'warn', '3 occurrences were recorded as missed'))).toHaveLength(1)
     const away = judged('database away', {
-      lines: [
-        line(0, 'error', 'planner failed and is retried in 50 ms'),
-        line(9, 'error', 'planner still fails: x'),
-      ],
+      lines: [line(0, 'error', 'planner failed and is retried in 50 ms'), line(9, 'error', 'planner still fails: x')],
     })
     expect(away).toContain('log of serve: "planner" twice within 9000 ms')
     expect(away).toContain('log of worker has no info line /works again/')

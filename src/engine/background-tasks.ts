@@ -1,4 +1,4 @@
-/** The background tasks that one process at a time does for all of them, each under a lease of its own; what a background task does is a file of its own. */
+/** The background tasks that one process at a time does for all, each under its own lease and in its own file. */
 import { type Backfiller, createBackfiller } from './backfiller.ts'
 import type { Endings } from './endings.ts'
 import type { EngineOptions } from './engine-options.ts'
@@ -21,7 +21,7 @@ export interface BackgroundTasks {
   readonly reaper: { pass(): Promise<number> }
   readonly janitor: { pass(): Promise<number> }
   readonly backfiller: Backfiller
-  /** Gives up every lease, so that others need not wait for its end. */
+  /** Releases every lease, so that other processes need not wait for it to expire. */
   release(): Promise<unknown>
 }
 
@@ -73,7 +73,7 @@ export function createBackgroundTasks(options: BackgroundTaskOptions): Backgroun
         const beganAt = clock.elapsed()
         const delayMs = await planner.pass()
         if (leaders.planner.leading) onEvent({ kind: 'planner.passed', durationMs: clock.elapsed() - beganAt })
-        // Who stands by, and who may not hear of a new schedule, looks as often as it says.
+        // A standby process, and one without hints about new schedules, keeps the given interval.
         const patient = delayMs >= POLL_MS && leaders.planner.leading && pollMs() > POLL_MS
         return patient ? Math.max(delayMs, Math.min(PLANNER_POLL_MS, lookaheadMs / 4)) : delayMs
       }),

@@ -1,8 +1,8 @@
-/** Knows which run the code at work belongs to, also in the timers and promises that a handler started; Node carries that along, except into listeners of emitters that others made. */
+/** Tracks which run the current code belongs to, including timers and promises that a handler started (AsyncLocalStorage); listeners of foreign emitters are not tracked. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Run } from '../run/run.ts'
 
-/** A connection that a handler opens keeps it for its whole life, so it holds no payload. */
+/** A connection that a handler opens keeps this object alive, so it contains no payload. */
 export type RunName = Pick<Run, 'id' | 'job'>
 
 const storage = new AsyncLocalStorage<RunName>()

@@ -1,15 +1,15 @@
-/** What follows when a run has ended in this process: its group is free, its backfill goes on, and its schedule may have failed too often. */
+/** What follows when a run ends in this process: frees its concurrency group, continues its backfill, checks whether its schedule failed too often. */
 import type { Run } from '../run/run.ts'
 import type { Verdict } from '../run/settle.ts'
 
 export interface EndingsOptions {
   readonly freed: (group: string) => void
   readonly backfillEnded: () => void
-  /** With the reason for which its schedule is to be paused now, where there is one. */
+  /** `pauseSchedule` is the reason to pause its schedule now, if any. */
   readonly failed: (run: Run, pauseSchedule: string | undefined) => void
 }
 
-/** Told of every final verdict, the reaper's too. */
+/** Called with every verdict, including those of the reaper. */
 export type Endings = (run: Run, verdict: Verdict) => void
 
 export function createEndings({ freed, backfillEnded, failed }: EndingsOptions): Endings {

@@ -1,4 +1,4 @@
-/** What an engine is told before it lives: where, as what, and how much; reading that from users is the scheduler's matter. */
+/** The options of an engine: store, roles, queues, leases; `scheduler/settings.ts` reads them from users. */
 import type { EngineEvent } from '../observe/engine-event.ts'
 import type { Tracer } from '../observe/tracer.ts'
 import type { Store } from '../store/contract/store.ts'
@@ -24,7 +24,7 @@ export interface EngineOptions {
   readonly planner?: 'leader' | 'sharded' | 'all'
   readonly retention: Retention
   readonly onEvent: (fact: EngineEvent) => void
-  /** Told of every attempt; absent when nobody follows them. */
+  /** Traces every attempt; absent without tracing. */
   readonly tracer?: Tracer | undefined
   readonly random?: () => number
   readonly timers?: Timers

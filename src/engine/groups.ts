@@ -1,34 +1,34 @@
-/** Moves runs through their groups: looks which groups need a decision, lets `plan/overlap.ts` decide, writes; any number of processes may do so at once. */
+/** Moves runs through their concurrency groups: finds groups that need a decision, `plan/overlap.ts` decides, the store writes; many processes may do so at once. */
 import { decideGroup, type GroupMove } from '../plan/overlap.ts'
 import type { GroupStore } from '../store/contract/groups.ts'
 import type { Clock } from '../time/clock.ts'
 import { POLL_MS, type PollMs } from './poll.ts'
 
-/** Concurrency groups that one look decides about; what is left is for the next round. */
+/** The most concurrency groups that one scan decides; the next round continues. */
 const BATCH = 200
-/** Concurrency groups that one look asks after: in nearly all of them nobody stands. */
+/** The most freed concurrency groups that one scan checks; nearly all of them are empty. */
 const FREED = 2000
 const MAX_ROUNDS = 20
 
 export interface GroupsOptions {
   readonly groups: GroupStore
   readonly clock: Clock
-  /** How often all groups are looked at while there is nobody in any of them. */
+  /** The interval between scans of all groups while all of them are empty. */
   readonly pollMs: PollMs
-  /** Called with the moves that were asked for. */
+  /** Called with the moves that were written. */
   readonly onMoved: (moves: readonly GroupMove[]) => void
-  /** Asks for another pass soon. */
+  /** Requests another pass soon. */
   readonly wake: () => void
 }
 
 export interface Groups {
-  /** Looks at the groups that were freed, or at all when it is time; answers in how many milliseconds that is again. */
+  /** Scans the freed groups, or all when a full scan is due; returns the delay until the next full scan in milliseconds. */
   pass(): Promise<number>
-  /** Looks at all groups now. */
+  /** Scans all groups now. */
   sweep(): Promise<void>
-  /** The open run of this group has ended here: whoever is next need not wait for the poll. */
+  /** The active run of this group has ended here, so the next run need not wait for the poll. */
   freed(group: string): void
-  /** New runs were told of, and some may stand in groups. */
+  /** A hint about new runs arrived; some may be in concurrency groups. */
   heard(): void
 }
 

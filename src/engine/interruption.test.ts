@@ -21,7 +21,7 @@ it('fails the run that threw with the error itself, and marks it as uncaught unl
 
 it('interrupts every other run, and names the one that threw', () => {
   const { outcome, reason } = interruptionOf({ error, thrower }, { id: 'r2' })
-  const message = 'an error that no code caught ends the worker process; run r1 of job "report" threw it'
+  const message = 'an uncaught error ends the worker process; run r1 of job "report" threw it'
   expect(outcome).toEqual({
     kind: 'interrupted',
     error: { name: 'EverytickError', message, code: 'UNCAUGHT_ERROR' },

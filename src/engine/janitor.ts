@@ -1,4 +1,4 @@
-/** Forgets what is older than its retention, in bounded steps, on one node at a time; and writes down that it does, or why it cannot. */
+/** Deletes rows older than their retention, in bounded steps, on one node at a time, and records its success or failure. */
 import type { EngineEvent } from '../observe/engine-event.ts'
 import type { Store } from '../store/contract/store.ts'
 import type { Retention } from '../store/contract/upkeep.ts'
@@ -6,9 +6,9 @@ import { markCleanup } from './cleanup-mark.ts'
 import type { Leadership } from './leadership.ts'
 
 const POLL_MS = 60_000
-/** Between two steps, so that the working path never waits long for the tidying one. */
+/** The pause between two steps, so that claims and settles never wait long for deletions. */
 const PAUSE_MS = 100
-/** Between two marks that all goes well: an idle process writes seldom. */
+/** The interval between two success records, so that an idle process rarely writes. */
 const MARK_MS = 300_000
 
 export interface JanitorOptions {

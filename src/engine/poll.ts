@@ -1,12 +1,12 @@
-/** How often a loop looks though nobody told it to: often where a hint may never come, rarely where hints are heard. */
+/** The poll interval of loops: short without hints from other processes, long while this process receives hints. */
 import type { WakeStore } from '../store/contract/wake.ts'
 
-/** The poll is the truth: whatever a lost hint would have told is found so soon. */
+/** Hints may be lost; polling finds the same work within this time. */
 export const POLL_MS = 1000
-/** The same while this process hears what others say. */
+/** The interval while this process receives hints. */
 export const QUIET_POLL_MS = 5000
 
-/** Asked again each time, since a connection comes and goes. */
+/** Evaluated each time, because the connection for hints may come and go. */
 export type PollMs = () => number
 
 export const pollOf =

@@ -1,6 +1,6 @@
-/** Decides from the rate at which runs end how many a queue asks for beyond those it can start at once, and whether its work is quicker than the store. */
+/** Decides from the rate at which runs end how many runs a queue prefetches, and whether its runs are faster than a database write. */
 
-/** A few round trips to a busy database. More would only wait here, and could have been another worker's. */
+/** A few round trips to a busy database. Prefetching more would keep runs from other workers. */
 const AHEAD_MS = 100
 const MAX_PREFETCH = 2000
 /** Until a queue has shown how fast it is. */

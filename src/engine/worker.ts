@@ -1,4 +1,4 @@
-/** Claims runs for its queues and keeps their slots busy; how one run is executed is `attempt.ts`. */
+/** Claims runs for its queues and keeps their slots busy; `attempt.ts` executes one run. */
 
 import { isLimited, type QueueLimits } from '../run/queue-limits.ts'
 import type { Run } from '../run/run.ts'
@@ -14,23 +14,23 @@ import { createPrefetch, type Prefetch } from './prefetch.ts'
 
 /** Two claims in a row are at least this far apart, so that a stream of single runs is claimed in small groups. */
 const MIN_PAUSE_MS = 1
-/** With so many verdicts waiting for the database, more work would only make it worse. */
+/** Stops claiming while this many verdicts wait for the database: more work would add to the backlog. */
 const MAX_UNWRITTEN = 5000
-/** After how much work the rate of a queue is looked at: so long, or so many runs. Of fewer one might be quick by chance. */
+/** The rate of a queue is measured after this much time or this many runs; fewer runs could be fast by chance. */
 const RATE_MS = 10
 const RATE_RUNS = 16
-/** So often a run goes back uncounted before the store must know that it begins: one that ends its worker each time must run out of attempts. */
+/** How often a run returns uncounted before its start must be recorded first: a run that crashes its worker each time must run out of attempts. */
 const MAX_UNANNOUNCED = 2
-/** Work that waits for nothing is started for so long at a time; then others of this process have their turn. */
+/** Synchronous handlers are started for this long at a time; then the event loop gets a turn. */
 const SLICE_MS = 10
 
 /** A queue as this process serves it. */
 export interface QueueOptions {
-  /** How many of its runs this process works on at once. */
+  /** How many of its runs this process executes at once. */
   readonly concurrency: number
-  /** What all processes together may do. */
+  /** The limits of all processes together. */
   readonly limits: QueueLimits
-  /** Retries per attempt that are not put off, from 0 to 1; null means all. */
+  /** The fraction of attempts that may be undelayed retries, from 0 to 1; null means no limit. */
   readonly retryBudget: number | null
 }
 
@@ -42,17 +42,17 @@ export interface WorkerOptions {
   readonly queues: Readonly<Record<string, QueueOptions>>
   readonly workerId: string
   readonly leaseMs: number
-  /** Hints and exact timers make it rare that a poll finds something. */
+  /** The poll interval; polls rarely find runs, because hints and exact timers come first. */
   readonly pollMs: PollMs
-  /** Begins one run, and tells `slots` of its end, which may be at once; never throws. */
+  /** Starts one run and reports its end to `slots`, possibly at once; never throws. */
   readonly attempt: (leased: LeasedRun) => void
-  /** Ends a run that was cancelled before it was begun. */
+  /** Ends a run that was cancelled before it started. */
   readonly cancel: (leased: LeasedRun) => void
-  /** Asks for another pass soon. */
+  /** Requests another pass soon. */
   readonly wake: () => void
-  /** The store could not be told which runs begin next; asks for another pass in a while. */
+  /** Recording the next starts in the store failed; requests another pass later. */
   readonly onError: (error: unknown) => void
-  /** The store was told which runs begin next, after it could not be. */
+  /** Recording the next starts succeeded after a failure. */
   readonly onRecovery: () => void
 }
 
@@ -64,15 +64,15 @@ export interface SlotUsage {
 }
 
 export interface Worker {
-  /** One claim; answers in how many milliseconds the next is due. */
+  /** Claims once; returns the delay until the next pass in milliseconds. */
   pass(): Promise<number>
-  /** No new claims and nothing started from the buffer; answers what was buffered. */
+  /** Stops claiming and starting runs; returns the buffered ones. */
   close(): LeasedRun[]
-  /** Where attempts tell of their end. */
+  /** Attempts report their end here. */
   readonly slots: Slots
   /** Runs being executed right now. */
   readonly busy: number
-  /** The same by queue, with how many there may be. */
+  /** Busy and total slots by queue. */
   usage(): readonly SlotUsage[]
 }
 
@@ -80,10 +80,10 @@ interface Queue {
   readonly name: string
   readonly concurrency: number
   readonly prefetch: Prefetch
-  /** Not where other processes wait for what this one would only hold. */
+  /** Whether it prefetches: not in a limited queue, where prefetched runs would block other processes. */
   readonly claimsAhead: boolean
   readonly fairShare: FairShare
-  /** What is held and not begun; those before `first` are. */
+  /** Claimed runs; those before index `first` have started. */
   buffer: LeasedRun[]
   first: number
   running: number
@@ -91,7 +91,7 @@ interface Queue {
   unsettled: number
   /** Whether slots are being filled right now; a run that ends meanwhile need not do so. */
   filling: boolean
-  /** Whether the store is being told which runs begin next, because they cannot be tried again. */
+  /** Whether the starts of runs that cannot be retried are being recorded in the store. */
   announcing: boolean
   /** Whether a slot came free since the last pass, and whether another pass was asked for because of that. */
   freed: boolean
@@ -133,7 +133,7 @@ export function createWorker(options: WorkerOptions): Worker {
     })
   }
 
-  /** Nobody says when another process ends what a queue may do no more of. */
+  /** No event arrives when another process frees capacity of a limited queue, so limited queues are polled often. */
   const limited = Object.values(options.queues).some(({ limits }) => isLimited(limits))
 
   const buffered = (queue: Queue): number => queue.buffer.length - queue.first
@@ -143,10 +143,10 @@ export function createWorker(options: WorkerOptions): Worker {
     Math.max(0, capacity(queue) - queue.running - queue.unsettled - buffered(queue))
   /** What is buffered begins before what the next claim brings. */
   const startable = (queue: Queue): number => Math.max(0, free(queue) - buffered(queue))
-  /** Asking again for every free slot would be one round trip each; half a buffer is worth one. */
+  /** A claim for every free slot would cost a round trip each, so it waits for half a buffer. */
   const isWorthAsking = (queue: Queue): boolean => buffered(queue) === 0 || room(queue) * 2 >= capacity(queue)
 
-  /** One after another rather than one out of the other's end, or work that waits for nothing would pile up on the stack. */
+  /** A loop instead of recursion from the end of a run, or synchronous handlers would overflow the stack. */
   const fill = (queue: Queue): void => {
     if (queue.filling) return
     queue.filling = true
@@ -161,7 +161,7 @@ export function createWorker(options: WorkerOptions): Worker {
       queue.first++
       now = clock.elapsed()
       start(queue, leased, now)
-      // The question should be on its way while the rest is worked on.
+      // Sends the next claim while the other runs execute.
       if (askWhenWorth(queue)) break
     }
     queue.filling = false
@@ -216,7 +216,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const start = (queue: Queue, leased: LeasedRun, now: number): void => {
     leased.onStop = null
     passed(queue, leased)
-    // A worker that slept past its lease must not start what may be another's by now; the reaper hands it on.
+    // A worker that was suspended past its lease must not start the run, which may belong to another worker by now; the reaper returns it.
     if (leased.stopped || leased.leaseEndsAt <= now) {
       leasedRuns.remove(leased)
       return
@@ -250,7 +250,7 @@ export function createWorker(options: WorkerOptions): Worker {
       if (leased.staysInSlot) queue.unsettled++
       else freed(queue)
     },
-    // The lease is renewed until the verdict is written, which may take a while when the database is away.
+    // The lease is renewed until the verdict is written, which may take a while when the database is down.
     settled(leased) {
       leasedRuns.remove(leased)
       if (unwritten-- === MAX_UNWRITTEN) options.wake()
@@ -275,7 +275,7 @@ export function createWorker(options: WorkerOptions): Worker {
     queue.tookMs = 0
   }
 
-  /** A run that is cancelled while it waits here need not wait for a slot to hear of it. */
+  /** Cancels a buffered run at once, without waiting for a slot. */
   const stoppedWaiting = (leased: LeasedRun, reason: StopReason): void => {
     const queue = queues.get(leased.run.queue)!
     const place = reason === 'cancelled' ? queue.buffer.indexOf(leased, queue.first) : -1
@@ -298,7 +298,7 @@ export function createWorker(options: WorkerOptions): Worker {
     return (run) => places.get(run) ?? null
   }
 
-  /** Answers whether the next claim may find more at once. */
+  /** Returns whether the next claim may find more runs at once. */
   const take = (wanted: readonly Wanted[], claimed: Claimed, leaseEndsAt: number): boolean => {
     const counts = new Map<string, number>()
     for (const queue of queues.values()) queue.buffer.splice(0, queue.first)

@@ -1,4 +1,4 @@
-/** Decides, purely, what must be recorded of a stored definition before it changes, so that no occurrence of it is lost; the store writes it or says stale. */
+/** Decides, without I/O, what to record for a stored definition before it changes, so that none of its occurrences is lost; the store writes it or answers stale. */
 import { type Schedule, seedOf } from '../schedule/schedule.ts'
 import { slotsOf } from '../schedule/slots.ts'
 import { pauseDetail, pausedRange } from './non-run.ts'
@@ -8,8 +8,8 @@ import { type DueSchedule, GRACE_MS, type Plan, plan } from './plan.ts'
 const MAX_RUNS = 500
 
 /**
- * The next step of accounting for everything up to `now`, or null when there is nothing left to record; whoever changes a
- * definition asks, writes and looks again until then. A timing that cannot be read has no occurrences that anybody knows.
+ * The next step of accounting for everything up to `now`, or null when nothing is left to record. Callers that change a
+ * definition repeat it until then. An unreadable timing has no known occurrences.
  */
 export function accountUpTo(schedule: Schedule, now: number): Plan | null {
   try {
@@ -35,7 +35,7 @@ function stepOf(schedule: Schedule, now: number): Plan {
   return { ...plan(due, { now, untilAt: now, maxRuns: MAX_RUNS, graceMs: GRACE_MS }), expectedNextAt: nextAt }
 }
 
-/** What the pause has kept from running so far; it goes on, and its cursor stays where it is. */
+/** Occurrences during a pause that continues; the cursor does not move. */
 function stillPaused(schedule: Schedule, detail: string, now: number): Plan {
   const { id: scheduleId, revision, nextAt, watermarkAt: afterAt } = schedule
   const slots = slotsOf(schedule.timing, seedOf(schedule))

@@ -1,4 +1,4 @@
-/** Decides, purely, whether every occurrence of one schedule is accounted for once: by a run, or by a record that says why there is none. */
+/** Decides, without I/O, whether every occurrence of one schedule has exactly one run or record. */
 import type { Trigger } from '../run/run.ts'
 import type { RunState } from '../run/state.ts'
 import { allSteps, type Steps } from '../time/steps.ts'
@@ -13,7 +13,7 @@ export interface AuditedRun {
   readonly startedAt: number | null
 }
 
-/** A range of occurrences that became no run. */
+/** A range of occurrences that did not become runs. */
 export interface AuditedRange {
   readonly fromAt: number
   readonly toAt: number
@@ -44,15 +44,15 @@ export interface Audited {
   readonly expected: number
   readonly runs: number
   readonly nonRuns: number
-  /** Runs that made an occurrence good later; they are extra. */
+  /** Backfill runs; they are extra. */
   readonly backfills: number
-  /** Occurrences in the span that are not planned yet. */
+  /** Occurrences in the span that the planner has not reached yet. */
   readonly pending: number
-  /** Neither run nor record. */
+  /** Occurrences with neither a run nor a record. */
   readonly lost: Offences
-  /** More than one of them. */
+  /** Occurrences with more than one run or record. */
   readonly doubled: Offences
-  /** Runs and records of what was no occurrence, and records that count wrongly. */
+  /** Runs and records of instants that are not occurrences, and records with a wrong count. */
   readonly unexplained: Offences
 }
 

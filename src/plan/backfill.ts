@@ -1,4 +1,4 @@
-/** Decides, purely, the next step of a backfill: which occurrences of a past span run again now, and which are left alone; the engine takes the steps. */
+/** Decides, without I/O, the next step of a backfill: which occurrences of a past span to run, and which to keep; the engine executes the steps. */
 import type { Json } from '../json.ts'
 import type { Run, ScheduleRef } from '../run/run.ts'
 import type { RunState } from '../run/state.ts'
@@ -7,7 +7,7 @@ import { type Slots, slotsOf } from '../schedule/slots.ts'
 import { allSteps, type Steps } from '../time/steps.ts'
 import { occurrenceId } from './occurrence.ts'
 
-/** Occurrences that one step deals with. */
+/** The most occurrences of one step. */
 export const STRETCH = 1000
 /** Payloads of the runs that one step makes, as JSON: to write more at once holds the process too long. */
 const STEP_BYTES = 256 * 1024
@@ -17,7 +17,7 @@ const NAMED = 100
 export interface BackfillProgress {
   /** Occurrences up to here were dealt with. */
   readonly doneUntilAt: number
-  /** Ran already, or must not run, and were left alone. */
+  /** Occurrences that ran already, or must not run. */
   readonly kept: number
   readonly made: number
   readonly succeeded: number
@@ -32,13 +32,13 @@ export interface BackfillProgress {
 /** What the decision needs to know of a backfill. */
 export interface StartedBackfill extends BackfillProgress {
   readonly id: string
-  /** The last instant it makes good. */
+  /** The last instant of the span. */
   readonly toAt: number
   /** How many of its runs may be unfinished at once. */
   readonly concurrency: number
   /** Whether occurrences that ran already run again. */
   readonly force: boolean
-  /** Instead of the schedule's own; null for its own. */
+  /** Replaces the payload of the schedule; null keeps it. */
   readonly payload: Json
 }
 

@@ -1,4 +1,4 @@
-/** Chooses which of the occurrences missed while nobody was planning still become runs; the rest are one range record each. */
+/** Chooses which occurrences of an outage, when no planner was running, still become runs; each other range becomes one record. */
 import type { CatchUpPolicy } from '../schedule/schedule.ts'
 import type { Slots } from '../schedule/slots.ts'
 import type { NonRun } from './non-run.ts'

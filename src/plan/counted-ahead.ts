@@ -1,4 +1,4 @@
-/** Counts the occurrences of a timeline ahead, in small steps, so that asking for a count later is little work; what is counted for is the caller's matter. */
+/** Counts the occurrences of a timeline in advance, in small steps, so that later counts are cheap. */
 import type { Steps } from '../time/steps.ts'
 import type { Timeline } from './definition-periods.ts'
 

@@ -1,4 +1,4 @@
-/** Decides, purely, which definition of a schedule its occurrences belong to, and when it was paused, from its revisions; what became of them is `audit.ts` and `why.ts`. */
+/** Derives from the revisions of a schedule which definition each occurrence belongs to, and when it was paused; `audit.ts` and `why.ts` use it. */
 import type { Json } from '../json.ts'
 import { type Schedule, type ScheduleDefinition, seedOf } from '../schedule/schedule.ts'
 import { type Slots, slotsOf } from '../schedule/slots.ts'
@@ -25,7 +25,7 @@ export interface DefinitionPeriod {
   readonly untilAt: number
   /** The first revision that has this definition. */
   readonly revision: number
-  /** When it was put in force, and by whom. */
+  /** When it was saved, and by which actor. */
   readonly at: number
   readonly by: string
   readonly definition: PeriodDefinition
@@ -40,7 +40,7 @@ export interface PausedSpan {
 }
 
 export interface DefinitionPeriods {
-  /** Oldest first, at least one; an definition period that an edit took back before it had an occurrence is empty, and stays for its revision. */
+  /** Oldest first, at least one; a definition period that an edit took back before it had an occurrence is empty, and stays for its revision. */
   readonly list: readonly DefinitionPeriod[]
   readonly pauses: readonly PausedSpan[]
   /** Whether every change since the creation is known; otherwise the first definition period begins where knowledge does. */

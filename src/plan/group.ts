@@ -1,4 +1,4 @@
-/** Names the group of a run, in which one run at a time is open; what happens when it is busy is `overlap.ts`. */
+/** Names the concurrency group of a run, in which one run at a time is active; `overlap.ts` decides what happens when it is busy. */
 import type { FiringPolicy } from '../schedule/schedule.ts'
 
 interface GroupedSchedule {

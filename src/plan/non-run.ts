@@ -1,4 +1,4 @@
-/** Occurrences that never become runs, folded into ranges; which ones they are is decided by catch-up, pauses, overlap and plans. */
+/** Non-runs: occurrences that do not become runs, as ranges; catch-up, pauses, overlap and plans decide which. */
 import type { Slots } from '../schedule/slots.ts'
 
 export type NonRunReason =
@@ -44,6 +44,6 @@ export interface PausedSpan {
   readonly detail: string
 }
 
-/** Who paused, and why, in one line. */
+/** The actor and the reason of a pause, in one line. */
 export const pauseDetail = ({ by, reason }: { readonly by: string; readonly reason: string }): string =>
   reason === '' ? `by ${by}` : `by ${by}: ${reason}`

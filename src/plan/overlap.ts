@@ -1,4 +1,4 @@
-/** Decides, purely, what becomes of the runs of one group, in which one run at a time may be open; the store writes each move only where it still applies. */
+/** Decides, without I/O, about the runs of one concurrency group, in which one run at a time may be active; the store writes each move only where it still applies. */
 import type { Overlap, Readiness } from '../run/run.ts'
 
 /** A concurrency group's run as the decision needs it. */
@@ -24,11 +24,11 @@ export interface ConcurrencyGroup {
 export type GroupMove =
   /** May be claimed from now on. */
   | { readonly kind: 'ready'; readonly id: string }
-  /** Decided about: it waits until nobody is before it. */
+  /** Decided: it waits for the runs before it. */
   | { readonly kind: 'block'; readonly id: string }
   /** Becomes no run: it came due while `behind` was before it. `behind` is never skipped later, so that the record names a run that exists. */
   | { readonly kind: 'skip'; readonly id: string; readonly behind: string }
-  /** The open run is told to stop, or ends as cancelled where nobody works on it. */
+  /** Aborts the active run, or cancels it at once if no worker executes it. */
   | { readonly kind: 'cancel'; readonly id: string; readonly for: string }
 
 /** A run is opened this much before it is due, so that it starts on time; earlier it would keep others waiting for nothing. */
@@ -54,7 +54,7 @@ export function decideGroup({ runs }: ConcurrencyGroup, now: number): GroupMove[
   )
   if (newest) {
     const cancel = (run: GroupRun): number => moves.push({ kind: 'cancel', id: run.id, for: newest.id })
-    // What somebody asked for by hand, or was missed and is run afterwards, waits its turn; the rest gives way to the newest.
+    // Runs created by hand and caught-up runs wait their turn; of all others only the newest stays.
     const givesWay = (run: GroupRun): boolean => run.overlap !== 'queue' && inLine(run, newest) < 0
     for (const run of line.filter(givesWay)) {
       // Records of skipped occurrences may name a run that was decided about, so it ends as a run that is found by its id.

@@ -1,4 +1,4 @@
-/** Decides, purely, which occurrences of a due schedule become runs now and where its cursor goes; the store writes it or says stale. */
+/** Decides, without I/O, which occurrences of a due schedule become runs now and how far its cursor moves; the store writes it or answers stale. */
 import { EverytickError } from '../errors.ts'
 import type { Overlap } from '../run/run.ts'
 import { jitterMs } from '../schedule/jitter.ts'
@@ -10,7 +10,7 @@ import { groupOfSchedule } from './group.ts'
 import { type NonRun, pausedRange } from './non-run.ts'
 import { occurrenceId } from './occurrence.ts'
 
-/** What planning needs to know of a schedule whose cursor has come near. */
+/** What the planner needs to know of a schedule that is nearly due. */
 export interface DueSchedule {
   readonly id: string
   readonly workspace: string
@@ -25,7 +25,7 @@ export interface DueSchedule {
   readonly runCount: number
   /** Set when the schedule is paused until then; its cursor stands there. */
   readonly pausedUntil: number | null
-  /** Who paused it and why, for the record; empty when it is not paused. */
+  /** The actor and reason of the pause, for the record; empty when it is not paused. */
   readonly pauseDetail: string
 }
 
@@ -61,7 +61,7 @@ export interface PlanWindow {
   readonly untilAt: number
   /** Runs per schedule and pass; the cursor stops where they end, and the next pass goes on. */
   readonly maxRuns: number
-  /** An occurrence older than this was missed while nobody planned, and falls under the catch-up policy. */
+  /** An older occurrence was missed while no planner was running, and falls under the catch-up policy. */
   readonly graceMs: number
 }
 

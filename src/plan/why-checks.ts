@@ -60,7 +60,8 @@ const note = (text: string): Answer => ({ ok: null, text })
 
 function existed({ schedule, at }: WhyFacts): Answer {
   const { sinceAt, createdBy } = schedule
-  if (at <= sinceAt) return no(`${createdBy} created the schedule at ${utcText(sinceAt)}; its occurrences begin after that`)
+  if (at <= sinceAt)
+    return no(`${createdBy} created the schedule at ${utcText(sinceAt)}; its occurrences begin after that`)
   return yes(`created by ${createdBy}, with occurrences after ${utcText(sinceAt)}`)
 }
 
@@ -74,10 +75,7 @@ function occurrence({ schedule, timeline, at }: WhyFacts, slotAt: number | null)
 
 function revision({ timeline }: WhyFacts, slotAt: number): Answer | null {
   const period = timeline.periodAt(slotAt)
-  return (
-    period &&
-    yes(`defined by revision ${period.revision}, which ${period.by} saved at ${utcText(period.at)}`)
-  )
+  return period && yes(`defined by revision ${period.revision}, which ${period.by} saved at ${utcText(period.at)}`)
 }
 
 const NEAR_MS = 3 * 3_600_000

@@ -107,12 +107,7 @@ describe('an occurrence', () => {
       { run: run(waiting), queue: { pause: { by: 'ben', reason: 'smtp is down', at: SLOT } } },
       ...(['waiting queue_paused', /queue "mail" was paused by ben \(smtp is down\)\.$/] as const),
     ],
-    [
-      'without workers',
-      { run: run(waiting), workers: [] },
-      'waiting no_worker',
-      /^It waits: no live worker serves/,
-    ],
+    ['without workers', { run: run(waiting), workers: [] }, 'waiting no_worker', /^It waits: no live worker serves/],
     ['in a long queue', { run: run(waiting) }, 'waiting queued', /^It has waited for a free worker .* for 1h: run/],
     [
       'that failed and comes again',

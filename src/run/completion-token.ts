@@ -1,4 +1,4 @@
-/** What a completion token is: proof, for somebody without a key, that they may end this very attempt; who keeps the key is `engine/completion-key.ts`. */
+/** Completion tokens: they authorize an external system without an API key to complete one attempt; `engine/completion-key.ts` stores the signing key. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /** An attempt of a run, as a token names it. */

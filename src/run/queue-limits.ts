@@ -1,4 +1,4 @@
-/** Decides, purely, how many runs of a queue may be claimed now under its limits; which ones they are is decided by the claim. */
+/** Decides, without I/O, how many runs of a queue may be claimed now under its limits; the claim chooses the runs. */
 
 export interface QueueLimits {
   /** Runs that may be worked on at once in all processes together. */

@@ -1,4 +1,4 @@
-/** Decides, purely, whether a queue may still afford a retry, so that a failing service is not drowned by second tries; the delay it costs is added to the verdict. */
+/** Decides, without I/O, whether the retry budget of a queue covers a retry, so that retries do not overload a failing service; otherwise it delays the retry. */
 import type { Verdict } from './settle.ts'
 
 /** What a queue has spent; the past fades, so that only the last minute or so counts. */
@@ -28,7 +28,7 @@ const PUT_OFF_MS = 30_000
 
 export const freshBudget = (now: number): RetryBudget => ({ attempts: 0, retries: 0, reserve: RESERVE, at: now })
 
-/** One attempt more: the budget after it, and its verdict, put off where it is a retry that nobody can afford. */
+/** Adds one attempt: returns the new budget and the verdict, delayed if it is a retry beyond the budget. */
 export function spendRetry(
   budget: RetryBudget,
   { share, verdict, now }: Ended,

@@ -1,4 +1,4 @@
-/** When a failed attempt is tried again: exponential or fixed backoff with full jitter; whether it is tried at all is `settle.ts`. */
+/** The delay before a retry: exponential or fixed backoff with full jitter; `settle.ts` decides whether to retry. */
 
 export interface RetryPolicy {
   /** Attempts in all, the first included. */

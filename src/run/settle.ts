@@ -60,7 +60,11 @@ export interface Attempted {
   readonly cancelRequested: boolean
 }
 
-const LOST: RunError = { name: 'LeaseLost', message: 'the lease expired because the worker did not renew it', code: 'LEASE_LOST' }
+const LOST: RunError = {
+  name: 'LeaseLost',
+  message: 'the lease expired because the worker did not renew it',
+  code: 'LEASE_LOST',
+}
 
 /** An at-most-once attempt started with an unknown outcome, so it is not repeated. */
 const ABANDONED: RunError = {

@@ -1,7 +1,7 @@
-/** How long one attempt may take: the default, and how a stored policy says it; a stored policy is always explicit, so that a later default changes no row. */
+/** The timeout of an attempt: its default and its text form; a stored policy is always explicit, so that a new default changes no row. */
 import { formatDuration } from '../time/duration.ts'
 
-/** For work about which neither its job, nor its schedule, nor its caller says anything. */
+/** The default when neither job nor schedule nor caller sets a timeout. */
 export const DEFAULT_TIMEOUT_MS = 3_600_000
 
 /** As users write it: `1h`, or `none`. */

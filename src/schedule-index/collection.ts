@@ -65,7 +65,10 @@ export function defineScheduleCollection(options: ScheduleCollectionOptions): Sc
 
   const checkKey = (key: string): void => {
     if (typeof key === 'string' && pattern.matches(key)) return
-    throw new EverytickError('OPTION_INVALID', `the key ${shown(key)} does not match the collection pattern "${options.pattern}"`)
+    throw new EverytickError(
+      'OPTION_INVALID',
+      `the key ${shown(key)} does not match the collection pattern "${options.pattern}"`,
+    )
   }
 
   const hooks: ScheduleHooks = {

@@ -84,6 +84,7 @@ function readName(value: string, what: string): string {
 /** Postgres stores no NUL, and half a surrogate pair becomes another character on its way to either database. */
 function readText(value: string, what: string): string {
   if (typeof value === 'string' && !value.includes('\0') && !/\p{Surrogate}/u.test(value)) return value
-  const wrong = typeof value === 'string' ? 'contains a character that cannot be stored' : `must be a string, not ${shown(value)}`
+  const wrong =
+    typeof value === 'string' ? 'contains a character that cannot be stored' : `must be a string, not ${shown(value)}`
   throw new EverytickError('OPTION_INVALID', `${what} ${wrong}`)
 }

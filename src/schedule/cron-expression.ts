@@ -46,7 +46,9 @@ const SECOND_ZERO = readField(FIELD_SPECS[0]!, { source: '0', span: [0, 1], seed
 /** The length comes first, so that nothing after it meets a long text. */
 function bounded(expression: unknown): string {
   if (typeof expression !== 'string') {
-    throw new EverytickError('CRON_SYNTAX', `a cron expression must be a string, not ${shown(expression)}`, { hint: EXAMPLE })
+    throw new EverytickError('CRON_SYNTAX', `a cron expression must be a string, not ${shown(expression)}`, {
+      hint: EXAMPLE,
+    })
   }
   if (expression.length <= MAX_LENGTH) return expression
   const message = `a cron expression has at most ${MAX_LENGTH} characters, not ${expression.length}`

@@ -90,7 +90,10 @@ function* refusingSpan(
   const of = `a backfill of ${scheduleName(schedule)}`
   if (fromAt > toAt) throw refused(`${of} ends before it begins`, 'swap from and to')
   if (toAt > now)
-    throw refused(`${of} reaches into the future`, 'the schedule itself runs future occurrences; end the span at the present')
+    throw refused(
+      `${of} reaches into the future`,
+      'the schedule itself runs future occurrences; end the span at the present',
+    )
   const slots = slotsOf(schedule.timing, seedOf(schedule))
   // Several rules are counted range by range, and only up to the limit.
   let total = slots.countAtLeast(fromAt - 1, toAt) > MAX_SLOTS ? Number.POSITIVE_INFINITY : 0

@@ -53,13 +53,19 @@ export function readCompletion(options: Completion): Outcome {
   const outcome = readChoice(options.outcome, 'outcome', OUTCOMES)
   const { result, error, retry } = options
   if (outcome === 'succeeded') {
-    if (error !== undefined || retry !== undefined) throw refused('error and retry are only allowed with outcome failed', 'remove them, or set outcome to failed')
+    if (error !== undefined || retry !== undefined)
+      throw refused('error and retry are only allowed with outcome failed', 'remove them, or set outcome to failed')
     return { kind: 'returned', result: JSON.parse(toJsonText(result ?? null, { what: 'result', strict: true })) }
   }
-  if (result !== undefined) throw refused('result is only allowed with outcome succeeded', 'describe the failure in error')
+  if (result !== undefined)
+    throw refused('result is only allowed with outcome succeeded', 'describe the failure in error')
   if (error !== undefined) checkKeys(error, ['name', 'message'], 'error')
   const name = readText(error?.name ?? 'Error', 'error.name', 200)
-  const message = readText(error?.message ?? 'the completion reported a failure without a message', 'error.message', 8000)
+  const message = readText(
+    error?.message ?? 'the completion reported a failure without a message',
+    'error.message',
+    8000,
+  )
   const isFinal = retry !== undefined && !readBoolean(retry, 'retry')
   return { kind: isFinal ? 'discarded' : 'threw', error: { name, message } }
 }

@@ -75,7 +75,10 @@ const ITEM_KEYS = [...KEYS, 'payload']
 export async function enqueue(core: Core, job: Job, args: readonly unknown[]): Promise<RunHandle> {
   const where = checkJob(core, job)
   if (job.schema === undefined && args.length > 1) {
-    throw refused(`${where} takes no payload, so the options are the second argument`, `write app.enqueue(job, options)`)
+    throw refused(
+      `${where} takes no payload, so the options are the second argument`,
+      `write app.enqueue(job, options)`,
+    )
   }
   const [payload, given = {}] = job.schema === undefined ? [undefined, args[0]] : args
   checkKeys(given, ENQUEUE_KEYS, 'enqueue()')

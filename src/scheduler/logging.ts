@@ -45,7 +45,9 @@ export function lineOf(fact: EngineEvent): Line | null {
       return line('warn', message, about(fact.run))
     }
     case 'schedule.quarantined':
-      return line('error', `schedule "${fact.key}" cannot be planned and is now in quarantine: ${fact.message}`, { code: fact.code })
+      return line('error', `schedule "${fact.key}" cannot be planned and is now in quarantine: ${fact.message}`, {
+        code: fact.code,
+      })
     case 'store.failed_over': {
       const { mayHaveLost, from, to, cause } = fact.failover
       const [after, until] = [new Date(from).toISOString(), new Date(to).toISOString()]

@@ -35,7 +35,9 @@ export async function storablePayload(
   if (!schema) {
     if (isNothing(payload)) return null
     const hint = 'add a payload schema to the job, or remove the payload'
-    throw new EverytickError('PAYLOAD_INVALID', `${where}: the job has no payload schema, so it takes no payload`, { hint })
+    throw new EverytickError('PAYLOAD_INVALID', `${where}: the job has no payload schema, so it takes no payload`, {
+      hint,
+    })
   }
   // Validated in the form that the run will receive: a Date that becomes text fails here and not in the first run.
   const text = toJsonText(payload, { what: `${where}: payload`, strict: true })
@@ -83,7 +85,9 @@ async function judged({ schema, stored, answer: first }: Judged, where: string):
 
 function validate(schema: PayloadSchema, value: unknown, where: string): Judged['answer'] {
   const failed = (cause: unknown): never => {
-    throw new EverytickError('PAYLOAD_INVALID', `${where}: the payload schema threw an error: ${String(cause)}`, { cause })
+    throw new EverytickError('PAYLOAD_INVALID', `${where}: the payload schema threw an error: ${String(cause)}`, {
+      cause,
+    })
   }
   try {
     const answer = schema['~standard'].validate(value)

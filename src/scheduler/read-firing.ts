@@ -40,7 +40,10 @@ export function readFiring(options: FiringOptions, of: string, timing: TimingSpe
     return USUAL
   const read = readJitter(jitter ?? 'none', `${of}: jitter`)
   if (read && 'share' in read.max && timing.kind === 'once') {
-    throw refused(`${of}: jitter as a percentage needs a next occurrence, and a schedule with at has none`, 'write a duration like 5m')
+    throw refused(
+      `${of}: jitter as a percentage needs a next occurrence, and a schedule with at has none`,
+      'write a duration like 5m',
+    )
   }
   return Object.freeze({
     overlap: readChoice(overlap ?? 'skip', `${of}: overlap`, OVERLAPS),

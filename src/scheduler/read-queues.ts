@@ -43,7 +43,10 @@ export function readQueues(
     return frozen(['default', ...named()].map((name) => [name, readQueue(concurrency, name, concurrency)]))
   }
   if (typeof queues !== 'object' || queues === null || Array.isArray(queues)) {
-    throw refused(`queues must be an object from names to numbers, not ${shown(queues)}`, 'write it like { default: 10 }')
+    throw refused(
+      `queues must be an object from names to numbers, not ${shown(queues)}`,
+      'write it like { default: 10 }',
+    )
   }
   return frozen(
     Object.entries(queues).map(([name, given]) => {

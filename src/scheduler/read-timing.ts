@@ -143,7 +143,8 @@ function countRules(options: Given, of: string, keys: readonly (keyof Given)[]):
 }
 
 function refuseZone({ timezone, dst }: Given, of: string, hint: string): void {
-  if (timezone !== undefined || dst !== undefined) throw refused(`${of}: timezone and dst belong to cron and are not allowed here`, hint)
+  if (timezone !== undefined || dst !== undefined)
+    throw refused(`${of}: timezone and dst belong to cron and are not allowed here`, hint)
 }
 
 /** The time zone of the schedule's dates: that of its cron expressions if they agree, otherwise UTC. */
@@ -179,7 +180,11 @@ function refuseEmpty(spec: TimingSpec, of: string, seed: string): void {
     throw named(cause, of)
   }
   const bounds = (['startAt', 'endAt', 'exclude'] as const).filter((key) => spec[key] !== undefined)
-  throw new EverytickError('CRON_NEVER', `${of}: startAt, endAt or exclude removes all occurrences of the next 8 years`, {
-    hint: `change ${bounds.join(' or ')}`,
-  })
+  throw new EverytickError(
+    'CRON_NEVER',
+    `${of}: startAt, endAt or exclude removes all occurrences of the next 8 years`,
+    {
+      hint: `change ${bounds.join(' or ')}`,
+    },
+  )
 }

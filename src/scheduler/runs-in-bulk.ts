@@ -102,7 +102,10 @@ export async function cancelMany(
   const { limit, dryRun } = readShared(which)
   const { limit: _, dryRun: __, ...named } = which
   if (Object.values(named).every((value) => value === undefined)) {
-    throw refused('runs.cancel() without a filter would cancel all runs', 'filter by workspace, job, schedule, queue or state')
+    throw refused(
+      'runs.cancel() without a filter would cancel all runs',
+      'filter by workspace, job, schedule, queue or state',
+    )
   }
   const states = which.state === undefined ? LIVE : [readChoice(which.state, 'state', LIVE)]
   let left = limit

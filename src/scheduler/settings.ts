@@ -148,7 +148,8 @@ function readJobs(jobs: unknown): ReadonlyMap<string, Job> {
   if (!Array.isArray(jobs)) throw refused(`jobs must be a list, not ${shown(jobs)}`)
   const known = new Map<string, Job>()
   for (const job of jobs) {
-    if (!isJob(job)) throw refused(`jobs contains ${shown(job)}, which is not a job`, 'define each job with defineJob()')
+    if (!isJob(job))
+      throw refused(`jobs contains ${shown(job)}, which is not a job`, 'define each job with defineJob()')
     if (known.has(job.name)) {
       throw new EverytickError('JOB_DUPLICATE', `two jobs are named "${job.name}"`, { hint: 'rename one of them' })
     }
@@ -167,7 +168,10 @@ function readSchedules(schedules: unknown, jobs: ReadonlyMap<string, Job>): read
 
 function readDeclared(given: unknown): DeclaredSchedule {
   if (typeof given !== 'object' || given === null)
-    throw refused(`schedules contains ${shown(given)}, which is not a schedule`, 'declare each schedule with schedule()')
+    throw refused(
+      `schedules contains ${shown(given)}, which is not a schedule`,
+      'declare each schedule with schedule()',
+    )
   return 'kind' in given && given.kind === 'schedule'
     ? (given as DeclaredSchedule)
     : readSchedule(given as ScheduleOptions)
@@ -178,7 +182,10 @@ export function refuseTwins(schedules: readonly { readonly workspace: string; re
   const seen = new Set<string>()
   for (const each of schedules) {
     const name = `${each.workspace}\n${each.key}`
-    if (seen.has(name)) throw new EverytickError('DUPLICATE_KEY', `${scheduleName(each)} is declared twice`, { hint: 'rename or remove one of them' })
+    if (seen.has(name))
+      throw new EverytickError('DUPLICATE_KEY', `${scheduleName(each)} is declared twice`, {
+        hint: 'rename or remove one of them',
+      })
     seen.add(name)
   }
 }

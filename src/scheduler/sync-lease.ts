@@ -33,7 +33,9 @@ export async function acquireSync(core: Core, source: string): Promise<SyncLease
   return {
     async renew() {
       if ((await take())?.fence !== mine.fence) {
-        throw new EverytickError('LEASE_LOST', `another process has taken the sync lease "${name}"`, { hint: 'sync again' })
+        throw new EverytickError('LEASE_LOST', `another process has taken the sync lease "${name}"`, {
+          hint: 'sync again',
+        })
       }
     },
     // If the release fails, the lease expires; the failure must not hide the outcome of the sync.
@@ -42,6 +44,10 @@ export async function acquireSync(core: Core, source: string): Promise<SyncLease
 }
 
 const leased = (name: string): EverytickError =>
-  new EverytickError('LOCK_HELD', `another process has held the sync lease "${name}" for over ${WAIT_LIMIT_MS / 1000} seconds`, {
-    hint: 'try again when that process has stored its schedules',
-  })
+  new EverytickError(
+    'LOCK_HELD',
+    `another process has held the sync lease "${name}" for over ${WAIT_LIMIT_MS / 1000} seconds`,
+    {
+      hint: 'try again when that process has stored its schedules',
+    },
+  )

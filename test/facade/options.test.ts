@@ -56,7 +56,10 @@ describe('an unknown option', () => {
 
   it.each(['grace'])('that is planned, as %s, says not yet', (key) => {
     const found = refusal(() => scheduleWith({ [key]: 'x' }))
-    expect(found).toMatchObject({ code: 'OPTION_UNKNOWN', hint: expect.stringMatching(/^this version does not support it yet/) })
+    expect(found).toMatchObject({
+      code: 'OPTION_UNKNOWN',
+      hint: expect.stringMatching(/^this version does not support it yet/),
+    })
   })
 })
 

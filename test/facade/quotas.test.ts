@@ -216,7 +216,7 @@ describe('the streams of a workspace', () => {
     const [first] = [openStream('acme'), openStream('acme')]
     expect(() => openStream('acme')).toThrow('workspace "acme" uses 2 of 2 of its quota streams')
     for (let i = 0; i < 20; i++) openStream('other')
-    expect(() => openStream('other')).toThrow('which is 20')
+    expect(() => openStream('other')).toThrow('uses 20 of 20')
     first!()
     first!()
     openStream('acme')

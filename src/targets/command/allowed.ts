@@ -68,7 +68,8 @@ function readWholePath(value: unknown, what: string): string {
 function readExtra(value: unknown, what: string): RegExp | null {
   if (value === undefined || value === false) return null
   if (value === true) return ANYTHING
-  if (!(value instanceof RegExp)) throw refused(`${what}: extraArgs must be true, false or a regular expression, not ${shown(value)}`)
+  if (!(value instanceof RegExp))
+    throw refused(`${what}: extraArgs must be true, false or a regular expression, not ${shown(value)}`)
   // Matches the whole argument, without the multiline flag, and without the lastIndex state of g and y.
   return new RegExp(`^(?:${value.source})$`, value.flags.replace(/[gmy]/g, ''))
 }

@@ -39,10 +39,11 @@ export function meaningOf({ status, headers }: Answer, { now, async }: HowToRead
   if (status >= 200 && status < 300) {
     return { kind: async && status === ACCEPTED && isAsync(headers) ? 'handed_over' : 'succeeded' }
   }
-  if (status === GONE) return { kind: 'discarded', code, message: `${message}: the resource is gone permanently`, pauses: true }
+  if (status === GONE)
+    return { kind: 'discarded', code, message: `${message}: the resource is gone permanently`, pauses: true }
   if (HOPELESS.has(status)) return { kind: 'discarded', code, message, pauses: false }
   if (status < 400) {
-    return { kind: 'failed', code, message: `${message}, and the redirect limit is reached`, retryInMs: null }
+    return { kind: 'failed', code, message: `${message}, and the limit of redirects is reached`, retryInMs: null }
   }
   const told = { retryAfter: headers['retry-after'], date: headers.date }
   return { kind: 'failed', code, message, retryInMs: MAY_SAY_WHEN.has(status) ? retryAfterMs(told, now) : null }

@@ -118,7 +118,8 @@ export function readHttpOptions(options: HttpOptions): HttpSettings {
   const name = nameOf(options)
   const of = `job "${name}"`
   const { timeout, completeWithin, keepHeaders = STORED_HEADERS, onDispatch, publicUrl } = options
-  if (onDispatch !== undefined && typeof onDispatch !== 'function') throw refused(`${of}: onDispatch must be a function`)
+  if (onDispatch !== undefined && typeof onDispatch !== 'function')
+    throw refused(`${of}: onDispatch must be a function`)
   const way = wayOut(options)
   return {
     name,
@@ -158,10 +159,7 @@ function nameOf({ name, url, method = 'POST' }: HttpOptions): string {
 function noFixedCall(options: HttpOptions, of: string): null {
   const found = OF_ONE_CALL.find((key) => options[key] !== undefined)
   if (found === undefined) return null
-  throw refused(
-    `${of}: ${found} needs url`,
-    'give it a url, or leave this to the payload of each schedule',
-  )
+  throw refused(`${of}: ${found} needs url`, 'give it a url, or leave this to the payload of each schedule')
 }
 
 function fixedCall(options: HttpOptions, { of, way }: { readonly of: string; readonly way: WayOut }): FixedCall {

@@ -7,10 +7,10 @@ const withCode = (code: unknown, cause?: unknown): Error =>
 
 it.each([
   [withCode('ECONNREFUSED'), 'ECONNREFUSED', 'connection refused (ECONNREFUSED)'],
-  [withCode(undefined, withCode('ENOTFOUND')), 'ENOTFOUND', 'the name has no address (ENOTFOUND)'],
+  [withCode(undefined, withCode('ENOTFOUND')), 'ENOTFOUND', 'the host name has no address (ENOTFOUND)'],
   [withCode('CERT_HAS_EXPIRED'), 'CERT_HAS_EXPIRED', 'the call failed (CERT_HAS_EXPIRED)'],
   [new DOMException('', 'TimeoutError'), 'ETIMEDOUT', 'the connection timed out (ETIMEDOUT)'],
-  [Object.assign(withCode('HPE_7'), { name: 'HTTPParserError' }), 'NOT_HTTP', 'the answer is not HTTP (NOT_HTTP)'],
+  [Object.assign(withCode('HPE_7'), { name: 'HTTPParserError' }), 'NOT_HTTP', 'the response is not HTTP (NOT_HTTP)'],
   [withCode('http://secret/'), 'UNKNOWN', 'the call failed (UNKNOWN)'],
   [withCode(7), 'UNKNOWN', 'the call failed (UNKNOWN)'],
   ['secret', 'UNKNOWN', 'the call failed (UNKNOWN)'],
