@@ -19,7 +19,7 @@ export function questions({ now, job, tag, often, usual }) {
     { id: 'schedules', what: 'schedules, the first page', path: '/schedules' },
     { id: 'schedules-workspace', what: '  of a workspace', path: `/schedules?workspace=${LARGE}` },
     { id: 'schedules-job', what: '  of a job', path: `/schedules?job=${job}` },
-    { id: 'schedules-job-none', what: '  of a job that nobody has', path: '/schedules?job=nobody' },
+    { id: 'schedules-job-none', what: '  of a job without runs or schedules', path: '/schedules?job=nobody' },
     { id: 'schedules-tag', what: '  with a tag', path: `/schedules?tag=${tag}` },
     { id: 'schedules-text', what: '  with a text in the key', path: '/schedules?q=mail' },
     { id: 'schedules-text-none', what: '  with a text that no key has', path: '/schedules?q=nowhere' },
@@ -38,7 +38,7 @@ export function questions({ now, job, tag, often, usual }) {
     { id: 'runs-workspace', what: '  of a large workspace', path: `/runs?workspace=${LARGE}` },
     { id: 'runs-workspace-small', what: '  of a small workspace', path: `/runs?workspace=${SMALL}` },
     { id: 'runs-job', what: '  of a job', path: `/runs?job=${job}` },
-    { id: 'runs-job-none', what: '  of a job that nobody has', path: '/runs?job=nobody' },
+    { id: 'runs-job-none', what: '  of a job without runs or schedules', path: '/runs?job=nobody' },
     { id: 'runs-schedule', what: '  of a schedule', path: `/runs?schedule=${usual}` },
     { id: 'runs-schedule-hot', what: '  of a schedule that runs often', path: `/runs?schedule=${often}` },
     {

@@ -18,7 +18,7 @@ export const badRowsGroup: Group = (promise) => {
   })
 
   promise(
-    'lets a hundred bad rows keep nobody waiting: the good one behind them is claimed at once',
+    'claims the good row behind a hundred bad rows at once',
     async ({ index }) => {
       await putAll(index, [...bad(100), sample()])
       same(await index.claimDue(NINE), [sample()])

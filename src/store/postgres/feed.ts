@@ -9,7 +9,7 @@ interface FeedRow {
   at: number
   id: string
   workspace: string
-  told: Record<string, unknown>
+  detail: Record<string, unknown>
 }
 
 export function createFeed(connection: Connection, schema: string): FeedStore {
@@ -20,7 +20,7 @@ export function createFeed(connection: Connection, schema: string): FeedStore {
       const { ask } = connection.api
       const rows = await (workspace === undefined ? ask<FeedRow>(all, span) : ask<FeedRow>(ofOne, [...span, workspace]))
       // Each part of the statement tells what its kind of entry has.
-      return rows.map(({ told, ...row }) => ({ ...row, ...told }) as unknown as FeedEntry)
+      return rows.map(({ detail, ...row }) => ({ ...row, ...detail }) as unknown as FeedEntry)
     },
   }
 }
@@ -34,7 +34,7 @@ interface Part {
   readonly workspace: string
   readonly where?: string
   /** What it has besides, by name. */
-  readonly told: Readonly<Record<string, string>>
+  readonly detail: Readonly<Record<string, string>>
 }
 
 /** The run or schedule that an entry is about says whose it is: the schedule first, which is one look. */
@@ -54,7 +54,7 @@ const PARTS: readonly Part[] = [
     at: 'h.finished_at',
     id: 'h.id::text',
     workspace: 'h.workspace',
-    told: {
+    detail: {
       state: 'h.state',
       job: 'h.job',
       queue: 'h.queue',
@@ -72,7 +72,7 @@ const PARTS: readonly Part[] = [
     at: 'j.at',
     id: 'j.id::text',
     workspace: 'o.workspace',
-    told: { entry: 'j.kind', runId: 'j.run_id', scheduleId: 'j.schedule_id' },
+    detail: { entry: 'j.kind', runId: 'j.run_id', scheduleId: 'j.schedule_id' },
   },
   {
     kind: 'revision',
@@ -80,7 +80,7 @@ const PARTS: readonly Part[] = [
     at: 'r.at',
     id: 'r.id::text',
     workspace: 'r.workspace',
-    told: { change: 'r.kind', scheduleId: 'r.schedule_id', key: 'r.key', revision: 'r.revision', by: 'r.by' },
+    detail: { change: 'r.kind', scheduleId: 'r.schedule_id', key: 'r.key', revision: 'r.revision', by: 'r.by' },
   },
   {
     kind: 'non_run',
@@ -88,7 +88,7 @@ const PARTS: readonly Part[] = [
     at: 'n.recorded_at',
     id: `n.schedule_id || '/' || ${msOf('n.from_at')}`,
     workspace: `coalesce(s.workspace, '')`,
-    told: { state: 'n.state', scheduleId: 'n.schedule_id', reason: 'n.reason', count: 'n.count' },
+    detail: { state: 'n.state', scheduleId: 'n.schedule_id', reason: 'n.reason', count: 'n.count' },
   },
   {
     kind: 'alert',
@@ -97,7 +97,7 @@ const PARTS: readonly Part[] = [
     id: 'd.id',
     workspace: 'd.workspace',
     where: `d.kind = 'alert'`,
-    told: { alertId: 'd.id', state: 'd.state' },
+    detail: { alertId: 'd.id', state: 'd.state' },
   },
   {
     kind: 'audit',
@@ -105,24 +105,24 @@ const PARTS: readonly Part[] = [
     at: 'a.at',
     id: 'a.seq::text',
     workspace: 'a.workspace',
-    told: { action: 'a.action', target: 'a.target', actor: 'a.actor', seq: 'a.seq', hash: 'a.hash' },
+    detail: { action: 'a.action', target: 'a.target', actor: 'a.actor', seq: 'a.seq', hash: 'a.hash' },
   },
 ]
 
 /** Each part gives its own first page; the page of all is among them. */
 export const feedStatement = (schema: string, isOne: boolean): Statement => {
-  const part = ({ kind, from, at, id, workspace, where, told }: Part): string => `(
+  const part = ({ kind, from, at, id, workspace, where, detail }: Part): string => `(
   select '${kind}' as kind, ${at} as instant, ${id} as id, ${workspace} as workspace,
-    json_build_object(${Object.entries(told)
+    json_build_object(${Object.entries(detail)
       .map(([name, value]) => `'${name}', ${value}`)
-      .join(', ')}) as told
+      .join(', ')}) as detail
   from ${from(schema)}
   where ${at} > ${instantAt('$1::float8')} and ${at} <= ${instantAt('$2::float8')}
     ${where ? `and ${where}` : ''} ${isOne ? `and ${workspace} = $4::text` : ''}
   order by ${at}, 3 limit $3::int
 )`
   return unprepared(`
-select kind, ${msOf('instant')} as at, id, workspace, told from (
+select kind, ${msOf('instant')} as at, id, workspace, detail from (
 ${PARTS.map(part).join('\nunion all\n')}
 ) f
 order by instant, kind, id

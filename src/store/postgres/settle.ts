@@ -161,7 +161,7 @@ back as (
   returning g.n, r.id, r.schedule_id, r.queue, g.reason, jsonb_build_object('workerId', g.worker, 'fence', g.fence,
     'attempt', r.attempt + case when g.counts then 0 else 1 end, 'delayMs', g.delay, 'error', g.error::jsonb) as data
 ),
-told as (
+answered as (
   insert into ${schema}.journal (at, kind, run_id, schedule_id, data)
   select clock.now, reason, id, schedule_id, data from back cross join clock
 ),${refusals(schema, RETRY_VERDICT, 'back')}

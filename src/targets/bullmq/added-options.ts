@@ -15,8 +15,8 @@ const LEAST_KEPT = 60
 /** What the run decides itself; each would let one run become two jobs, or none. */
 const OURS: Readonly<Record<string, string>> = {
   jobId: 'the id is that of the run',
-  deduplication: 'runs are told apart by their id; see overlap for schedules that catch up with themselves',
-  debounce: 'runs are told apart by their id; see overlap for schedules that catch up with themselves',
+  deduplication: 'each run has its own id; see overlap for schedules that catch up with themselves',
+  debounce: 'each run has its own id; see overlap for schedules that catch up with themselves',
   repeat: 'when it happens is decided by the schedule',
   parent: 'add the flow from a job of your own instead',
 }

@@ -55,7 +55,7 @@ export function call(way: Way, sent: Sent, { signal, timers }: Calling): Promise
     }
     const answered = (truncated: boolean): void =>
       end(() => resolve({ status, headers, body: Buffer.concat(chunks), truncated }))
-    const hangUp = (): void => controller?.abort(new Error('nobody reads on'))
+    const hangUp = (): void => controller?.abort(new Error('the rest of the response is not read'))
     const aborted = (): void => {
       // Its time was up, but not before it was refused.
       if (status >= REFUSES && isTimeout(signal.reason)) answered(true)

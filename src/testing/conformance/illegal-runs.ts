@@ -44,7 +44,7 @@ const LEGAL: typeof ILLEGAL = {
     `overlap = 'queue', concurrency_group = 'l', readiness = 'blocked'`,
     `schedule_id = id, scheduled_at = due_at`,
   ],
-  running: ['fence = fence + 1', `worker_id = ''`, 'lease_until = due_at', `concurrency group = 'k', overlap = 'skip'`],
+  running: ['fence = fence + 1', `worker_id = ''`, 'lease_until = due_at', `concurrency_group = 'k', overlap = 'skip'`],
   ended: [`state = 'failed'`, `state = 'cancelled'`, `state = 'succeeded'`],
 }
 
