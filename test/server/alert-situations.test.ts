@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createJanitor } from '../../src/engine/janitor.ts'
 import { everybodyLeads } from '../../src/engine/leadership.ts'
-import { defineJob, schedule } from '../../src/index.ts'
+import { defineJob, RetryAfter, schedule } from '../../src/index.ts'
 import type { Alert } from '../../src/observe/alert.ts'
 import { resolved } from '../../src/observe/alert.ts'
 import { DEFAULT_RETRY } from '../../src/run/retry.ts'
@@ -215,6 +215,36 @@ describe('over a longer time', () => {
     release()
     await living(4 * MINUTE)
     expect(await kinds()).toEqual([])
+  })
+
+  it.each(['queue', 'allow', 'skip'] as const)(
+    'a run that waits long for its retry under %s opens no_success, which resolves after a success',
+    async (overlap) => {
+      fails = true
+      const job = defineJob({
+        name: 'patient',
+        run: () => {
+          if (fails) throw new RetryAfter('40m')
+        },
+      })
+      await start({ jobs: [job], schedules: [schedule({ key: 'often', every: '5m', job, overlap })] })
+      await living(12 * MINUTE)
+      expect(await kinds()).not.toContain('no_success')
+      await living(10 * MINUTE)
+      expect(await kinds()).toContain('no_success')
+      fails = false
+      await living(30 * MINUTE)
+      expect(await kinds()).not.toContain('no_success')
+    },
+  )
+
+  it('a run that no worker starts under skip opens no_success', async () => {
+    const often = schedule({ key: 'often', every: '5s', job: quick, queue: 'other', overlap: 'skip' })
+    await start({ jobs: [quick], schedules: [often], queues: { default: 5 } })
+    await living(4 * MINUTE)
+    expect(await kinds()).not.toContain('no_success')
+    await living(2 * MINUTE)
+    expect(await kinds()).toContain('no_success')
   })
 
   it('a run without a schedule and without a timeout is told of when it takes ten times as long as its job does', async () => {

@@ -1,4 +1,4 @@
-/** Finds schedules without a recent success among those with recent trouble: a failure, a skipped or missed occurrence, or a long run. */
+/** Finds schedules without a recent success among those with recent trouble: a failure, a skipped or missed occurrence, a long run, or a run that waits for its next attempt. */
 import type { Alert } from '../../observe/alert.ts'
 import type { FactsOf, SilentSchedule } from '../../observe/alert-facts.ts'
 import { readable } from '../../observe/timing-class.ts'
@@ -14,6 +14,8 @@ import type { Snapshot } from './snapshot.ts'
 
 /** How far back to look for trouble; the next occurrence shows older trouble again. */
 const LATELY_MS = 600_000
+/** How far back to look for the end of the last attempt of a run that waits for its next one. */
+const RETRYING_MS = 86_400_000
 /** The most schedules that one scan reads, round-robin over workspaces. */
 const MAX_SCHEDULES = 300
 
@@ -31,16 +33,18 @@ export async function silentSchedules(
 ): Promise<FactsOf<'no_success'>> {
   const { workspace, settings } = rule
   const { monitoring, schedules: store } = snapshot.store
-  const [passed, unsuccessful, long, known] = await Promise.all([
+  const [passed, unsuccessful, long, retrying, known] = await Promise.all([
     snapshot.passedOver(LATELY_MS),
     snapshot.unsuccessful(LATELY_MS),
     snapshot.running(settings.atLeastMs),
+    snapshot.retrying(RETRYING_MS),
     schedulesOf(snapshot, alerts),
   ])
   const running = new Map(long.flatMap((run) => (run.schedule ? [[run.schedule.id, run] as const] : [])))
   const isKnown = new Set(known.map(({ id }) => id))
   const troubled = new Map<string, string>(passed.map((each) => [each.id, each.workspace]))
   for (const each of [...unsuccessful, ...long]) if (each.schedule) troubled.set(each.schedule.id, each.workspace)
+  for (const each of retrying) troubled.set(each.id, each.workspace)
   const fresh = [...troubled].filter(([id, of]) => !isKnown.has(id) && (workspace === '' || of === workspace))
   const others = roundRobin(fresh, ([, of]) => of)
     .slice(0, MAX_SCHEDULES)

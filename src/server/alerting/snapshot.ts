@@ -6,6 +6,7 @@ import type { Lock } from '../../store/contract/locks.ts'
 import type {
   LongRun,
   PassedOver,
+  RetryingSchedule,
   TimeSpan,
   UnsuccessfulSubject,
   WaitingSchedule,
@@ -44,6 +45,8 @@ export interface Snapshot {
   /** Sums over the last `ms` milliseconds, each read once per pass. */
   unsuccessful(forMs: number): Promise<readonly UnsuccessfulSubject[]>
   passedOver(forMs: number): Promise<readonly PassedOver[]>
+  /** Schedules with runs that wait for their next attempt, after one that ended within the given time. */
+  retrying(forMs: number): Promise<readonly RetryingSchedule[]>
   /** Runs that have been running for longer than the given time. */
   running(forMs: number): Promise<readonly LongRun[]>
   /** Schedules with runs of a queue that have been due for longer than the given time. */
@@ -58,6 +61,7 @@ export interface Snapshot {
 /** The most rows that one query reads, newest or oldest; and the most results per workspace. */
 const MAX_UNSUCCESSFUL = 20_000
 const MAX_PASSED_OVER = 5000
+const MAX_RETRYING = 2000
 const MAX_RUNNING = 2000
 const MAX_WAITING = 5000
 /** The most queues that only runs name per scan; the next scan continues after them. */
@@ -114,6 +118,7 @@ export async function takeSnapshot({
   const lastly = (forMs: number): TimeSpan => ({ afterAt: now - forMs, untilAt: now })
   const unsuccessful = onceEach((forMs: number) => monitoring.unsuccessful(lastly(forMs), MAX_UNSUCCESSFUL))
   const passedOver = onceEach((forMs: number) => monitoring.passedOver(lastly(forMs), MAX_PASSED_OVER))
+  const retrying = onceEach((forMs: number) => monitoring.retrying(lastly(forMs), MAX_RETRYING))
   const running = onceEach((forMs: number) => monitoring.running({ startedBefore: now - forMs, limit: MAX_RUNNING }))
   const waiting = onceEach((text: string) => {
     const [queue, forMs] = JSON.parse(text) as [string, number]
@@ -143,6 +148,7 @@ export async function takeSnapshot({
     locks,
     unsuccessful,
     passedOver,
+    retrying,
     running,
     waiting: (queue, forMs) => waiting(JSON.stringify([queue, forMs])),
     memory,

@@ -74,6 +74,12 @@ export interface PassedOver {
   readonly workspace: string
 }
 
+/** A schedule with a run that waits for its next attempt. */
+export interface RetryingSchedule {
+  readonly id: string
+  readonly workspace: string
+}
+
 export interface MonitoringStore {
   /** Of the newest `limit` runs that ended otherwise than well within the span, grouped; the newest first. */
   unsuccessful(span: TimeSpan, limit: number): Promise<UnsuccessfulSubject[]>
@@ -81,6 +87,8 @@ export interface MonitoringStore {
   successes(scheduleIds: readonly string[]): Promise<ReadonlyMap<string, RecentSuccesses>>
   /** Schedules with occurrences that were recorded within the span as missed, or as skipped behind a run that goes on; of the newest `limit` records. */
   passedOver(span: TimeSpan, limit: number): Promise<PassedOver[]>
+  /** Schedules with pending runs of which an attempt ended within the span and is to be retried; of the newest `limit` such journal entries. The schedule that has waited the longest comes first. */
+  retrying(span: TimeSpan, limit: number): Promise<RetryingSchedule[]>
   /** Schedules with runs of a queue that may start, have been due since then or longer, and never began; of the `limit` oldest of each priority. */
   waiting(queue: string, of: { readonly dueBefore: number; readonly limit: number }): Promise<WaitingSchedule[]>
   /** The runs that have been running the longest, of those that began at or before an instant. */

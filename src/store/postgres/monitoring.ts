@@ -6,6 +6,7 @@ import {
   MOST_OF_ONE,
   type MonitoringStore,
   type PassedOver,
+  type RetryingSchedule,
   type UnknownJob,
   type UnsuccessfulSubject,
   type WaitingSchedule,
@@ -42,10 +43,11 @@ interface LongRow extends Omit<LongRun, 'schedule' | 'timeoutMs' | 'workerId'> {
 }
 
 export function createMonitoring(connection: Connection, schema: string): MonitoringStore {
-  const [unsuccessful, successes, passedOver] = [
+  const [unsuccessful, successes, passedOver, retrying] = [
     unsuccessfulStatement(schema),
     successesStatement(schema),
     passedOverStatement(schema),
+    retryingStatement(schema),
   ]
   const [waiting, running, unknownJobs] = [
     waitingStatement(schema),
@@ -69,6 +71,7 @@ export function createMonitoring(connection: Connection, schema: string): Monito
       return new Map(rows.map(({ schedule_id: id, at, durations }) => [id, { at, durationsMs: durations }]))
     },
     passedOver: ({ afterAt, untilAt }, limit) => ask<PassedOver>(passedOver, [afterAt, untilAt, limit]),
+    retrying: ({ afterAt, untilAt }, limit) => ask<RetryingSchedule>(retrying, [afterAt, untilAt, limit]),
     waiting: (queue, { dueBefore, limit }) => ask<WaitingSchedule>(waiting, [queue, dueBefore, limit]),
     async running({ startedBefore, limit }) {
       const rows = await ask<LongRow>(running, [startedBefore, limit])
@@ -151,6 +154,24 @@ select id, workspace from (
   cross join lateral (select workspace from ${schema}.schedules where id = passed.schedule_id limit 1) s
 ) placed
 where place <= ${MOST_OF_ONE} order by place limit ${MOST_OF_ALL}`)
+
+/** The conditions on the journal are those of its index `journal_retrying`. */
+export const retryingStatement = (schema: string): Statement =>
+  prepared(`
+select id, workspace from (
+select r.schedule_id as id, r.workspace, min(u.at) as since,
+  row_number() over (partition by r.workspace order by min(u.at)) as place from (
+  select run_id, max(at) as at from (
+    select j.run_id, j.at from ${schema}.journal j
+    where j.kind in ('retry', 'lost', 'timed_out', 'postponed') and j.schedule_id is not null and ${within('j.at')}
+    order by j.at desc limit $3::int
+  ) looked group by run_id
+) u cross join lateral (
+  select schedule_id, workspace from ${schema}.runs where id = u.run_id and state = 'pending' limit 1
+) r
+group by r.schedule_id, r.workspace
+) placed
+where place <= ${MOST_OF_ONE} order by place, since limit ${MOST_OF_ALL}`)
 
 /** Each priority by the index that claims use. */
 export const waitingStatement = (schema: string): Statement =>

@@ -12,6 +12,7 @@ import { SCAN_ROWS as NON_RUN_SCAN, nonRunEdge, nonRunPage } from './find-non-ru
 import { lastFiredStatement, latestStatement } from './latest.ts'
 import {
   passedOverStatement,
+  retryingStatement,
   runningStatement,
   successesStatement,
   unknownJobsStatement,
@@ -125,6 +126,7 @@ describe('what alert rules ask', () => {
     ['what failed', unsuccessfulStatement(SCHEMA), () => [midnight(), midnight() + 86_400_000, 1000]],
     ['what succeeded', successesStatement(SCHEMA), () => [plain(ids)]],
     ['what was passed over', passedOverStatement(SCHEMA), () => [midnight(), midnight() + 86_400_000, 1000]],
+    ['what waits for a retry', retryingStatement(SCHEMA), () => [midnight(), midnight() + 86_400_000, 1000]],
     ['what waits', waitingStatement(SCHEMA), () => ['q1', Date.now(), 100]],
     ['what runs', runningStatement(SCHEMA), () => [Date.now(), 100]],
     ['which jobs nobody has', unknownJobsStatement(SCHEMA), () => [midnight(), midnight() + 86_400_000, 1000]],

@@ -7,6 +7,7 @@ import {
   type MonitoringStore,
   type PassedOver,
   type RecentSuccesses,
+  type RetryingSchedule,
   type UnknownJob,
   type WaitingSchedule,
 } from '../contract/monitoring.ts'
@@ -58,6 +59,20 @@ export const PASSED_OVER = `
       where state = 'missed' or reason = 'overlap' group by schedule_id) passed
     cross join everytick_schedules s on s.id = passed.schedule_id)
   where place <= ${MOST_OF_ONE} order by place limit ${MOST_OF_ALL}`
+
+/** The conditions on the journal are those of its index `everytick_journal_retrying`. */
+export const RETRYING = `
+  select id, workspace from (
+  select r.schedule_id as id, r.workspace, min(u.at) as since,
+    row_number() over (partition by r.workspace order by min(u.at)) as place from (
+    select run_id, max(at) as at from (
+      select run_id, at from everytick_journal
+      where kind in ('retry', 'lost', 'timed_out', 'postponed') and schedule_id is not null and at > ? and at <= ?
+      order by at desc limit ?)
+    group by run_id
+  ) u cross join everytick_runs r on r.id = u.run_id
+  where r.state = 'pending' group by r.schedule_id, r.workspace)
+  where place <= ${MOST_OF_ONE} order by place, since limit ${MOST_OF_ALL}`
 
 export const WAITING = `
   select id, workspace, key, "dueAt" from (
@@ -140,6 +155,8 @@ export function monitoringStore(connection: Connection): MonitoringStore {
     async passedOver({ afterAt, untilAt }, limit) {
       return connection.read(() => connection.all<PassedOver>(PASSED_OVER, afterAt, untilAt, limit))
     },
+    retrying: ({ afterAt, untilAt }, limit) =>
+      connection.read(() => connection.all<RetryingSchedule>(RETRYING, afterAt, untilAt, limit)),
     async waiting(queue, { dueBefore, limit }) {
       const oldest = new Map<string, WaitingSchedule>()
       await connection.read(() => {

@@ -6,7 +6,7 @@ import { FEED } from './feed.ts'
 import { BY_ID, edgeOf, OVERDUE, pageOf, walkOf } from './find.ts'
 import { nonRunEdge, nonRunPage } from './find-non-runs.ts'
 import { LAST_FIRED, LATEST } from './latest.ts'
-import { PASSED_OVER, RUNNING, SUCCESSES, UNKNOWN_JOBS, UNSUCCESSFUL, WAITING } from './monitoring.ts'
+import { PASSED_OVER, RETRYING, RUNNING, SUCCESSES, UNKNOWN_JOBS, UNSUCCESSFUL, WAITING } from './monitoring.ts'
 import { migrationSql } from './schema.ts'
 import { COUNT, ENDED, OLDEST, PASSED, READ, UNTIL } from './stats.ts'
 import { STRETCH } from './timing-classes.ts'
@@ -136,6 +136,7 @@ describe.each(['when empty', 'when full and analysed'])('the plans of SQLite %s'
     ['UNSUCCESSFUL', UNSUCCESSFUL, /everytick_history_unsuccessful_at \(finished_at>\? AND finished_at<\?\)/],
     ['SUCCESSES', SUCCESSES, /everytick_history_schedule \(schedule_id=\?\)/],
     ['PASSED_OVER', PASSED_OVER, /everytick_non_runs_recorded \(recorded_at>\? AND recorded_at<\?\)/],
+    ['RETRYING', RETRYING, /everytick_journal_retrying \(at>\? AND at<\?\)/],
     ['WAITING', WAITING, /everytick_runs_pending \(queue=\? AND priority=\? AND due_at<\?\)/],
     ['RUNNING', RUNNING, /everytick_runs_lease/],
     ['UNKNOWN_JOBS', UNKNOWN_JOBS, /everytick_journal_unknown_job \(at>\? AND at<\?\)/],

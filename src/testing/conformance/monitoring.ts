@@ -156,6 +156,46 @@ export const monitoringGroup: Group = (promise) => {
   )
 
   promise(
+    'names the schedules with runs that wait for their next attempt, the longest waiting first',
+    { kills: 'a run that executes counts as one that waits for its retry' },
+    async ({ store, advance }) => {
+      const begin = await store.now()
+      const verdict = { kind: 'retry', delayMs: 2 * MINUTE, reason: 'retry', counts: true, error: null } as const
+      const verdicts = [
+        verdict,
+        { ...verdict, reason: 'lost' },
+        { ...verdict, reason: 'timed_out' },
+        { ...verdict, reason: 'postponed', counts: false },
+        { ...verdict, reason: 'released', counts: false },
+      ] as const
+      const ids: string[] = []
+      for (const each of verdicts) {
+        await advance(SECOND)
+        const schedule = await putNew(store, { key: each.reason })
+        const ref = { id: schedule.id, key: each.reason, revision: 1 }
+        await settled(store, await running(store, { schedule: ref, trigger: 'manual', queue: 'q' }), each)
+        ids.push(schedule.id)
+      }
+      await settled(store, await running(store, { queue: 'q' }), verdict)
+      const retrying = async (from: number, to: number, limit = 100): Promise<string[]> => {
+        const span = { afterAt: begin + from * SECOND, untilAt: begin + to * SECOND }
+        return (await store.monitoring.retrying(span, limit)).map(({ id }) => id)
+      }
+      expect(await retrying(-1, HOUR)).toEqual(ids.slice(0, 4))
+      expect(await store.monitoring.retrying(ALWAYS, 100)).toMatchObject(Array(4).fill({ workspace: 'default' }))
+      expect(await retrying(-1, HOUR, 2)).toEqual(ids.slice(2, 4))
+      expect(await retrying(-1, 1.5)).toEqual(ids.slice(0, 1))
+      expect(await retrying(4.5, HOUR)).toEqual([])
+      await advance(3 * MINUTE)
+      const runs = await claimed(store, { wanted: [{ queue: 'q', limit: 10 }] })
+      expect(runs).toHaveLength(6)
+      expect(await retrying(-1, HOUR)).toEqual([])
+      for (const run of runs) await settled(store, run, SUCCEEDED)
+      expect(await retrying(-1, HOUR)).toEqual([])
+    },
+  )
+
+  promise(
     'tells which schedules have runs that are due and never began, the longest waiting first',
     { kills: 'runs that wait are those that began' },
     async ({ store, advance }) => {

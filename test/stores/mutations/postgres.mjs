@@ -1261,6 +1261,13 @@ export const MUTATIONS = [
     replace: "<> 'excluded",
   },
   {
+    kills: 'a run that executes counts as one that waits for its retry',
+    file: `${folder}/monitoring.ts`,
+    in: 'retryingStatement',
+    find: " and state = 'pending'",
+    replace: '',
+  },
+  {
     kills: 'runs that wait are those that began',
     file: `${folder}/monitoring.ts`,
     in: 'waitingStatement',

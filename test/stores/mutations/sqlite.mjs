@@ -1253,6 +1253,13 @@ export const MUTATIONS = [
     replace: "<> 'excluded",
   },
   {
+    kills: 'a run that executes counts as one that waits for its retry',
+    file: `${folder}/monitoring.ts`,
+    in: 'RETRYING',
+    find: "r.state = 'pending'",
+    replace: 'true',
+  },
+  {
     kills: 'runs that wait are those that began',
     file: `${folder}/monitoring.ts`,
     in: 'WAITING',

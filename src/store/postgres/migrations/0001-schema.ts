@@ -361,6 +361,8 @@ create index journal_run on {schema}.journal (run_id) where run_id is not null;
 create index journal_schedule on {schema}.journal (schedule_id) where schedule_id is not null;
 create index journal_at on {schema}.journal using brin (at) with (pages_per_range = 16, autosummarize = on);
 create index journal_unknown_job on {schema}.journal (at) where kind = 'unknown_job';
+create index journal_retrying on {schema}.journal (at)
+  where kind in ('retry', 'lost', 'timed_out', 'postponed') and schedule_id is not null;
 create table {schema}.journal_default partition of {schema}.journal default;
 create index journal_default_at on {schema}.journal_default (at);
 

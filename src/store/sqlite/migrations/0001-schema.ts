@@ -287,6 +287,8 @@ create index everytick_journal_run on everytick_journal (run_id) where run_id is
 create index everytick_journal_schedule on everytick_journal (schedule_id) where schedule_id is not null;
 create index everytick_journal_at on everytick_journal (at);
 create index everytick_journal_unknown_job on everytick_journal (at) where kind = 'unknown_job';
+create index everytick_journal_retrying on everytick_journal (at)
+  where kind in ('retry', 'lost', 'timed_out', 'postponed') and schedule_id is not null;
 
 -- Counts on when all of it was forgotten: a reader that goes on from a number must not miss what comes.
 create table everytick_logs (
