@@ -18,7 +18,7 @@ export const REQUIRED = {
     ...['sqlite-enqueue-bulk', 'sqlite-drain-1', 'sqlite-fires'],
   ],
   scale: [
-    ...['postgres-herd-1000-p99', 'postgres-herd-10000-last', 'postgres-herd-100000-last'],
+    ...['postgres-backlog-1000-p99', 'postgres-backlog-10000-last', 'postgres-backlog-100000-last'],
     ...['postgres-create-100000', 'postgres-create-1000000', 'postgres-recovery', 'sqlite-recovery'],
     ...['postgres', 'sqlite'].flatMap((store) => [
       ...[1000, 100_000, 1_000_000].map((count) => `${store}-idle-${count}-cpu`),
@@ -34,7 +34,13 @@ export const REQUIRED = {
   ],
   rivals: [
     ...['postgres-enqueue', 'postgres-drain-1', 'postgres-drain-2', 'postgres-drain-2-backlog', 'postgres-drain-1-cpu'],
-    ...['postgres-pick-up-p50', 'postgres-pick-up-p99', 'postgres-herd-10000-last', 'sqlite-enqueue', 'sqlite-drain-1'],
+    ...[
+      'postgres-pick-up-p50',
+      'postgres-pick-up-p99',
+      'postgres-backlog-10000-last',
+      'sqlite-enqueue',
+      'sqlite-drain-1',
+    ],
   ],
 }
 

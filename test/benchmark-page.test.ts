@@ -248,7 +248,7 @@ describe('a saved result', () => {
   })
 
   describe('that is measured part by part', () => {
-    const names = ['herd', 'idle', 'history']
+    const names = ['backlog', 'idle', 'history']
     const about = (machine = {}) => {
       const { rows: _, ...facts } = result('scale', [], { store: 'postgres' })
       return { ...facts, machine: { ...facts.machine, ...machine } }
@@ -262,15 +262,15 @@ describe('a saved result', () => {
       },
     })
     const begun = withPart(null, names, measured('idle', '16'))
-    const gone = withPart(begun, names, measured('herd', '17'))
+    const gone = withPart(begun, names, measured('backlog', '17'))
 
     it('says after each part which are still to come', () => {
       expect(begun.parts?.map(({ name, measuredAt }) => [name, measuredAt !== null])).toEqual([
-        ['herd', false],
+        ['backlog', false],
         ['idle', true],
         ['history', false],
       ])
-      expect(gone.rows.map(({ id }) => id)).toEqual(['postgres-herd', 'postgres-idle'])
+      expect(gone.rows.map(({ id }) => id)).toEqual(['postgres-backlog', 'postgres-idle'])
       expect(checkText([gone]).text).toContain(
         'scale on postgres lacks history; measure with: npm run bench -- scale --save --store postgres --part history',
       )
@@ -280,14 +280,14 @@ describe('a saved result', () => {
     it('puts a part measured again in the place of the old one, and keeps time and commit of each', () => {
       const anew = withPart(gone, names, measured('idle', '18'))
       expect(anew.rows.map(({ id, ours }) => [id, ours])).toEqual([
-        ['postgres-herd', 17],
+        ['postgres-backlog', 17],
         ['postgres-idle', 18],
       ])
       const { text } = checkText([anew])
-      expect(text).toMatch(/\(herd\): 1 rows, measured 2026-11-17.*commit c0ffee17/)
+      expect(text).toMatch(/\(backlog\): 1 rows, measured 2026-11-17.*commit c0ffee17/)
       expect(text).toMatch(/\(idle\): 1 rows, measured 2026-11-18.*commit c0ffee18/)
       expect(pageFiles([anew])['benchmarks.md']).toMatch(
-        /scale, postgres: herd \| 2026-11-17[\s\S]*not all of one commit/,
+        /scale, postgres: backlog \| 2026-11-17[\s\S]*not all of one commit/,
       )
     })
 
@@ -306,8 +306,8 @@ describe('a saved result', () => {
     })
 
     it('forgets what was measured on another machine', () => {
-      const elsewhere = { ...measured('herd', '17'), about: about({ cpu: 'Slide rule' }) }
-      expect(withPart(begun, names, elsewhere).rows.map(({ id }) => id)).toEqual(['postgres-herd'])
+      const elsewhere = { ...measured('backlog', '17'), about: about({ cpu: 'Slide rule' }) }
+      expect(withPart(begun, names, elsewhere).rows.map(({ id }) => id)).toEqual(['postgres-backlog'])
     })
 
     it('is found again in its file, whole, after every part', () => {

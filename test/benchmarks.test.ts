@@ -50,9 +50,9 @@ const CORE_ROWS = [
   ...['memory-idle', 'memory-drained', 'memory-peak', 'start-first-run', 'start-import'],
 ]
 const grown = (ids: readonly string[]): string[] => ids.flatMap((id) => [id, `${id}-growth`])
-const SCALE_PARTS = ['idle', 'planning', 'crowd', 'herd', 'create', 'history', 'snapshot', 'recovery', 'footprint']
+const SCALE_PARTS = ['idle', 'planning', 'crowd', 'backlog', 'create', 'history', 'snapshot', 'recovery', 'footprint']
 const SCALE_ROWS = [
-  ...['herd-100-p99', 'herd-100-last', 'herd-100-among-2000-last', 'create-1000', 'create-2000', 'recovery'],
+  ...['backlog-100-p99', 'backlog-100-last', 'backlog-100-among-2000-last', 'create-1000', 'create-2000', 'recovery'],
   ...['idle-1000-cpu', 'idle-1000-memory', 'idle-2000-cpu', 'idle-2000-memory', 'idle-memory-growth'],
   ...['memory-idle', 'memory-drained', 'memory-peak', 'start-first-run', 'start-import'],
 ]
@@ -123,8 +123,8 @@ it('a part that there is not is refused with the list of those there are', async
 
 it('a row is held to its target by store, and to none where there is none', async () => {
   const { targetOf } = await import(new URL('../benchmarks/core/targets.mjs', import.meta.url).href)
-  expect(targetOf('postgres', 'herd-1000-p99')).toEqual({ must: { kind: 'most', value: 150 }, aim: 50 })
-  expect(targetOf('sqlite', 'herd-1000-p99')).toEqual({ must: null })
+  expect(targetOf('postgres', 'backlog-1000-p99')).toEqual({ must: { kind: 'most', value: 150 }, aim: 50 })
+  expect(targetOf('sqlite', 'backlog-1000-p99')).toEqual({ must: null })
   expect(targetOf('sqlite', 'drain-1')).toEqual({ must: { kind: 'least', value: 20_000 }, aim: 40_000 })
   expect(targetOf('postgres', 'drain-1')).toEqual({ must: null, aim: 60_000 })
   expect(targetOf('postgres', 'idle-1000000-server')).toEqual({ must: { kind: 'most', value: 0.5 }, aim: 0.2 })

@@ -74,7 +74,7 @@ describe('everytick serve on sqlite', () => {
     const db = await PLACES.sqlite()
     const { code, err } = refusal(db)
     expect(code).toBe(4)
-    expect(err).toMatch(/no key yet/)
+    expect(err).toMatch(/no API key yet/)
     expect(err).toMatch(/everytick keys create[\s\S]*--setup/)
     const id = await serveByKey(db)
     expect(runNode(PROGRAM, 'keys', 'revoke', id, '--db', db).code).toBe(0)
@@ -84,7 +84,7 @@ describe('everytick serve on sqlite', () => {
   it('with --setup prints a link that makes the first key, once', async () => {
     const { url, out, stop } = await started(['--db', await PLACES.sqlite(), '--setup'])
     const link = /setup (http\S+)/.exec(out())![1]!
-    expect(await (await fetch(link)).text()).toContain('Make the first key')
+    expect(await (await fetch(link)).text()).toContain('Create the first key')
     const form = { method: 'POST', body: new URLSearchParams({ invite: new URL(link).searchParams.get('invite')! }) }
     const page = await (await fetch(link, form)).text()
     const token = /evt_ad_[\w-]{65}/.exec(page)![0]

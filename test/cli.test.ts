@@ -112,7 +112,7 @@ describe.concurrent('the program', () => {
     [['explain', '* * * * *', '--gap', 'jump'], 'OPTION_INVALID', 'shift, skip'],
     [['next', '0 0 30 2 *'], 'CRON_NEVER', 'no such date comes'],
     [['explain', '0 0 9 1 1 * 2020'], 'CRON_NEVER', '2020-01-01T09:00:00.000Z'],
-    [['next', '@reboot'], 'CRON_MACRO', 'call the work when your program starts'],
+    [['next', '@reboot'], 'CRON_MACRO', 'call the function when your program starts'],
     [['next', '@Daily'], 'CRON_MACRO', 'did you mean @daily?'],
     [['next'], 'CRON_EMPTY', '30 2 * * *'],
     [['next', '*/5', 'LICENSE.md', 'package.json', 'src', 'test'], 'CRON_', 'in quotes'],

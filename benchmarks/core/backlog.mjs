@@ -19,7 +19,7 @@ export async function backlogRows(places, { backlogs, backlogRounds, aheadMs }, 
       note(`${shown(count)} schedules due at once, round ${round + 1} of ${backlogRounds[i]}`)
       seen.push(await backlog(places.fresh, { count, aheadMs }))
     }
-    rows.push(...rowsOf(`herd-${count}`, `${shown(count)} are due at once`, seen))
+    rows.push(...rowsOf(`backlog-${count}`, `${shown(count)} are due at once`, seen))
   }
   return rows
 }
@@ -29,7 +29,7 @@ export async function largeBacklogRows(places, { crowd: [count, among], aheadMs 
   const { place } = await places.stored(among)
   note(`${shown(count)} schedules due at once among ${shown(among)}`)
   const seen = [await backlog(async () => ({ ...place, drop: async () => {} }), { count, aheadMs })]
-  return rowsOf(`herd-${count}-among-${among}`, `${shown(count)} among ${shown(among)} are due at once`, seen)
+  return rowsOf(`backlog-${count}-among-${among}`, `${shown(count)} among ${shown(among)} are due at once`, seen)
 }
 
 /** Those of several tries in one place are kept apart. */

@@ -18,7 +18,7 @@ const newRun = () => ({
   schedule: null,
   due: { delayMs: 0 },
   slot: null,
-  worker: null,
+  group: null,
   overlap: 'allow',
   idempotencyKey: null,
 })

@@ -22,9 +22,9 @@ const BARS = [
   },
   { file: 'pick-up', title: 'Pick-up of a single run, less is better', ids: ['pick-up-p50', 'pick-up-p99'] },
   {
-    file: 'herd',
+    file: 'backlog',
     title: 'Many schedules due at once: lateness, less is better',
-    ids: ['herd-1000-p99', 'herd-10000-last'],
+    ids: ['backlog-1000-p99', 'backlog-10000-last'],
   },
 ]
 

@@ -63,7 +63,7 @@ async function backlog({ count, round, leadMs }) {
     late.push(Date.now() - dueAt)
     if (late.length === count) done()
   }
-  const stop = await start({ count, dueAt: new Date(dueAt), name: `herd-${round}-${count}` }, told)
+  const stop = await start({ count, dueAt: new Date(dueAt), name: `backlog-${round}-${count}` }, told)
   // Whoever plans ahead must have had the time to.
   if (Date.now() > dueAt - leadMs * 0.8) throw new Error(`${count} schedules were not created in time`)
   await all

@@ -85,8 +85,8 @@ export const backlogOf =
     const { backlog } = entry.offers
     if (!backlog?.sizes.includes(count) || (backlog.minutes && !backlogMinutes)) return {}
     const asked = { count, round, leadMs: backlogLeadMs }
-    const { p99, last } = await entry.processes[0].ask('herd', asked, BACKLOG_WAIT_MS)
-    return { [`herd-${count}-p99`]: p99, [`herd-${count}-last`]: last }
+    const { p99, last } = await entry.processes[0].ask('backlog', asked, BACKLOG_WAIT_MS)
+    return { [`backlog-${count}-p99`]: p99, [`backlog-${count}-last`]: last }
   }
 
 /** From the first start to the last end on the disk. */

@@ -38,10 +38,10 @@ const QUESTIONS = [
     aim: { postgres: 5 },
   }),
   ask('create', 'create schedules', FASTER, { aim: { postgres: 1e5 } }),
-  ask('herd-1000-p99', '1,000 schedules due at once, p99 of lateness', SOONER, { aim: { postgres: 50 } }),
-  ask('herd-1000-last', '1,000 schedules due at once, the last start', SOONER),
-  ask('herd-10000-p99', '10,000 schedules due at once, p99 of lateness', SOONER),
-  ask('herd-10000-last', '10,000 schedules due at once, the last start', SOONER, {
+  ask('backlog-1000-p99', '1,000 schedules due at once, p99 of lateness', SOONER, { aim: { postgres: 50 } }),
+  ask('backlog-1000-last', '1,000 schedules due at once, the last start', SOONER),
+  ask('backlog-10000-p99', '10,000 schedules due at once, p99 of lateness', SOONER),
+  ask('backlog-10000-last', '10,000 schedules due at once, the last start', SOONER, {
     must: { postgres: 4 },
     rival: BACKLOG_RIVAL,
     aim: { postgres: 400 },

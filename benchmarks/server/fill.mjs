@@ -180,7 +180,7 @@ async function fillDay(client, { columns, schedules, first, size, fromAt, sinceA
     error: `case when ${failed} then '{"name":"Error","message":"the other side did not answer"}'::jsonb end`,
     finished_at: instant('at + 2 + i % 60 + 20 + (i * 104729 % 1000) * (i * 104729 % 1000) / 10'),
     result: `'null'`,
-    worker: 'null',
+    concurrency_group: 'null',
     overlap: `'skip'`,
   }
   const strange = columns.find((name) => values[name] === undefined)
@@ -209,7 +209,15 @@ async function fillLive(store) {
   const wanted = Array.from({ length: 5 }, (_, i) => ({ queue: `queue-${i}`, limit: LIVE.running / 5 }))
   const queues = Object.fromEntries(wanted.map(({ queue }) => [queue, 10]))
   await store.claims.claim({ workerId: 'worker-0', leaseMs: 6 * HOUR_MS, wanted })
-  await store.workers.beat({ id: 'worker-0', host: 'here', pid: 1, roles: ['worker'], queues, tzdata: '', busy: 50 })
+  await store.workers.reportPresence({
+    id: 'worker-0',
+    host: 'here',
+    pid: 1,
+    roles: ['worker'],
+    queues,
+    tzdata: '',
+    busy: 50,
+  })
 }
 
 /** Copies must read as the store's own. */

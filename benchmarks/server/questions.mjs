@@ -48,7 +48,7 @@ export function questions({ now, job, tag, often, usual }) {
     },
     { id: 'forecast-day', what: 'forecast of a day', path: '/forecast', first: true },
     { id: 'forecast-week', what: '  of a week', path: `/forecast?${week}`, first: true },
-    { id: 'forecast-herds', what: '  spikes', path: '/forecast/herds', first: true },
+    { id: 'forecast-spikes', what: '  spikes', path: '/forecast/spikes', first: true },
   ]
 }
 

@@ -4,7 +4,7 @@ const LOOP_MS = 10_000
 /** Written once in ten seconds at most, whichever of its forms a line has. */
 const LOOP = /^(.+?) (?:failed(?: and is retried in \d+ ms)?$|still fails: )/
 /** Of doctor, what is true of any machine and says nothing of the situation. */
-const ELSEWHERE = new Set(['clock', 'herds', 'zone data'])
+const ELSEWHERE = new Set(['clock', 'spikes', 'zone data'])
 
 /** `seen` is what a pair observed; `store` is `postgres` or `sqlite`. */
 export function differences(table, seen, store) {

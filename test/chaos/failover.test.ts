@@ -52,7 +52,7 @@ async function started(store: PostgresStore): Promise<Everytick> {
   const app = everytick({
     store,
     jobs: [reportPresence, hold],
-    queues: { default: 5, leased: 2 },
+    queues: { default: 5, held: 2 },
     lease: '2s',
     logger: quiet,
   })

@@ -83,7 +83,7 @@ describe.each(BACKENDS)('a crontab on %s', (backend) => {
     const refused = await site.run(importing, { input: UNSUPPORTED })
     expect([refused.code, refused.out]).toEqual([5, ''])
     expect(refused.err).toMatch(/✗ line 8: @reboot is not supported[\s\S]*✗ line 9: hour "25" is outside 0–23/)
-    expect(refused.err).toContain('CHECK_FAILED: 2 of 4 lines cannot be carried over; nothing was written\n')
+    expect(refused.err).toContain('CHECK_FAILED: 2 of 4 lines cannot be imported; nothing was written\n')
     expect([await storedIn(site), existsSync(join(site.folder, 'new.ts'))]).toEqual([before, false])
     const skipping = await site.run([...importing, '--skip-unsupported'], { input: UNSUPPORTED })
     expect([skipping.code, rowsOf(skipping.out).map(([, key]) => key)]).toEqual([0, ['new-backup', 'new-mail']])

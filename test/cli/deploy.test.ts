@@ -121,7 +121,7 @@ describe('everytick apply on a server', () => {
     const { code, err } = await apply(['-f', '-'], { input })
     expect(code).toBe(2)
     expect(err).toMatch(/standard input, schedule 2 \(bad\): .*hour "25"/)
-    expect(err).toMatch(/standard input, schedule 3 \(typo\): crn is not known/)
+    expect(err).toMatch(/standard input, schedule 3 \(typo\): crn is unknown/)
     expect(await stored()).toEqual(before)
   })
 
@@ -149,7 +149,7 @@ describe('everytick apply on a server', () => {
       apply([...pruning, '--dry-run'], file),
     ])
     expect(tagless.code).toBe(2)
-    expect([untagged.code, untagged.err]).toEqual([2, expect.stringContaining('has not the tag text')])
+    expect([untagged.code, untagged.err]).toEqual([2, expect.stringContaining('does not have the tag text')])
     expect([unasked.code, unasked.err]).toEqual([2, expect.stringContaining('--yes')])
     expect(rowsOf(dry.out).map(([action, name]) => [action, name])).toEqual([
       ['create', 'new'],

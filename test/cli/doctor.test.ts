@@ -99,7 +99,7 @@ describe('everytick doctor', () => {
     expect(piped.out).toContain(
       'wrong\tqueues\tqueue "reports": 1 ready, no worker\teverytick worker --queues reports\n',
     )
-    expect(piped.err).toMatch(/^CHECK_FAILED: 3 things are wrong/)
+    expect(piped.err).toMatch(/^CHECK_FAILED: 3 checks failed/)
     expect(shown.code).toBe(5)
     expect(shown.out).toMatch(/ {2}✓ .*schema/)
     expect(shown.out).toMatch(/ {2}✗ queue "reports": 1 ready, no worker\n {6}→ everytick worker --queues reports/)

@@ -72,7 +72,7 @@ describe('while no process plans', () => {
     const cwd = project()
     const serve = everytick(['serve', '--port', '0', '--db', 'sqlite:./other.db'], { cwd })
     expect(await serve.ended).toBe(4)
-    expect(serve.shown()).toMatch(/^KEY_MISSING: there is no key yet/)
+    expect(serve.shown()).toMatch(/^KEY_MISSING: this server has no API key yet/)
     expect(serve.shown()).toContain('\n    everytick keys create --name admin --scope admin --db sqlite:./other.db\n')
     expect(serve.shown()).toContain('\n    everytick serve --db sqlite:./other.db --setup\n')
   })

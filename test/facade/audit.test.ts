@@ -92,7 +92,7 @@ describe('an audit', () => {
     await using t = await start()
     await expect(t.app.audit({ from: '2027-03-01T00:00:00Z' })).rejects.toMatchObject({
       code: 'OPTION_INVALID',
-      message: expect.stringContaining('records are kept for 30d'),
+      message: expect.stringContaining('retention is 30d'),
       hint: expect.stringContaining('retention.history'),
     })
     const reversed = { from: '2027-05-01T00:00:20Z', to: '2027-05-01T00:00:10Z' }

@@ -55,7 +55,8 @@ describe('runs', () => {
     await expect(t.app.runs.cancel(nobody)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
     await expect(t.app.runs.wait(nobody)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
     await expect(t.app.runs.get("'; drop table runs")).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
-    expect(await t.app.runs.retry(nobody)).toEqual([])
+    await expect(t.app.runs.retry(nobody)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+    expect(await t.app.runs.retry([nobody])).toEqual([])
   })
 
   it('that failed can be brought back, with a new series of attempts', async () => {

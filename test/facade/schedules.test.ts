@@ -307,7 +307,7 @@ describe('a schedule that is created paused', () => {
     await schedules.upsert({ ...hourly, paused: true })
     expect((await schedules.get('default', 'hourly'))!.paused).toBeNull()
     await expect(schedules.create({ ...hourly, key: 'both', paused: true, enabled: false })).rejects.toThrow(
-      'both given',
+      'paused and enabled',
     )
   })
 })

@@ -235,7 +235,7 @@ describe('a handler', () => {
     expect(timers).toBe(0)
   })
 
-  it('looks after its duties again when its app was started again', async () => {
+  it('runs its background tasks again when its app was started again', async () => {
     await using stage = await openStage('sqlite')
     await using app = everytick({ store: stage.server.parts.core.settings.store, jobs: JOBS, logger: quiet })
     const mounted = app.handler({ access: 'open' })

@@ -248,7 +248,7 @@ describe('an endpoint that', () => {
       url = gone.url
     }
     const { run, journal } = await called({ url } as Endpoint)
-    expect(run).toMatchObject({ error: { code: 'HTTP_TRANSPORT', message: 'nobody listens there (ECONNREFUSED)' } })
+    expect(run).toMatchObject({ error: { code: 'HTTP_TRANSPORT', message: 'connection refused (ECONNREFUSED)' } })
     expect(JSON.stringify([run, journal])).not.toContain(new URL(url).port)
   })
 

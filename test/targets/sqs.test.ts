@@ -125,7 +125,7 @@ describe('sqs()', () => {
   it('does not believe an answer about another message', async () => {
     endpoint.refusals.push('wrong-md5')
     const run = await ended(target({ retry: { attempts: 1 } }))
-    expect(run).toMatchObject({ state: 'failed', error: { message: expect.stringContaining('another message') } })
+    expect(run).toMatchObject({ state: 'failed', error: { message: expect.stringContaining('different message') } })
   })
 
   it('fails without an address when nobody answers', async () => {

@@ -61,13 +61,13 @@ export async function open(place) {
       async start({ count, dueAt, name }, told) {
         let made = 0
         const create = async () => {
-          const job = producer.create('herd', { made: `${name}-${made++}` })
+          const job = producer.create('backlog', { made: `${name}-${made++}` })
           job.repeatEvery('1 day', { skipImmediate: true }).schedule(dueAt)
           await job.save()
         }
         await inGroups({ total: count, group: 1, inFlight: 10 }, create)
         // By a name of their own: what was locked when a measurement before this one ended is started again.
-        return work(told, 'herd')
+        return work(told, 'backlog')
       },
     },
     async close() {
