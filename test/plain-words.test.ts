@@ -28,9 +28,9 @@ const files = (folder: string, end: string): string[] =>
     .map((path) => join(folder, path).replaceAll('\\', '/'))
     .sort()
 
-/** Decisions tell what was measured when they were made, with the words of that time. */
+/** Decisions and saved benchmark results keep the words of the time when they were written. */
 const PAGES = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', ...files('docs', '.md')].filter(
-  (path) => !path.startsWith('docs/decisions/'),
+  (path) => !path.startsWith('docs/decisions/') && path !== 'docs/benchmarks.md',
 )
 const SOURCES = files('src', '.ts').filter(
   (path) => !path.endsWith('.test.ts') && !path.startsWith('src/testing/conformance/'),
