@@ -75,9 +75,9 @@ it('a row is held against the best rival, of which the bare limit is none', asyn
 
 it('a row that is held against one rival has no must when that one is not in the race', async () => {
   const { rowsOf } = await part('rows')
-  const seen = { everytick: { 'herd-10000-last': [400] }, agenda: { 'herd-10000-last': [20_000] } }
+  const seen = { everytick: { 'backlog-10000-last': [400] }, agenda: { 'backlog-10000-last': [20_000] } }
   expect(rowsOf!('postgres', seen)).toMatchObject([{ best: 'agenda', must: null, aim: 400 }])
-  expect(rowsOf!('postgres', { ...seen, bullmq: { 'herd-10000-last': [3200] } })).toMatchObject([
+  expect(rowsOf!('postgres', { ...seen, bullmq: { 'backlog-10000-last': [3200] } })).toMatchObject([
     { best: 'bullmq', must: { kind: 'ratio', rival: 'bullmq', value: 4 }, rivals: { bullmq: { ratio: 8 } } },
   ])
 })
