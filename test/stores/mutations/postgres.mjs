@@ -905,8 +905,8 @@ export const MUTATIONS = [
     kills: 'a settlement does not look at the fence',
     file: `${folder}/settle-uniform.ts`,
     in: 'finishUniformStatement',
-    find: '.fence ',
-    replace: '.fence >',
+    find: '.fence =',
+    replace: '.fence >=',
   },
   {
     kills: 'one call settles a grant twice',

@@ -370,8 +370,8 @@ export const MUTATIONS = [
     kills: 'a request whose server died is not taken over',
     file: 'src/server/idempotency-verdict.ts',
     in: 'judge',
-    find: '<= ',
-    replace: '<= -60_00',
+    find: '<= 0',
+    replace: '<= -60_000',
   },
   {
     kills: 'the next host is never tried',
