@@ -801,14 +801,14 @@ export const MUTATIONS = [
     file: `${folder}/put.ts`,
     in: 'UPDATE_CURSOR',
     find: '0, run_count -',
-    replace: 'made, 0 *',
+    replace: 'run_count, 0 *',
   },
   {
     kills: 'runs taken back count as made',
     file: `${folder}/park.ts`,
     in: 'PARK',
     find: '0, run_count -',
-    replace: 'made, 0 *',
+    replace: 'run_count, 0 *',
   },
   {
     kills: 'a revision is kept in part',
