@@ -6,9 +6,8 @@ import type { AddressInfo } from 'node:net'
 export const EVIL =
   'x\r\n\tFORGED\nFORGED\u001b]52;c;aGk=\u0007\u001b]8;;http://x\u001b\\\u001b[2J\u009b2J\u009d\u0085\u2028\u2029\u202e\u2066\u200f\u200b\ufeff\ud800\u0000%s%d%c\u007f'
 
-/** `numbers` is open: texts in place of numbers can still begin a line of their own. */
-export const SPOILS = ['texts', 'instants', 'names', 'nothing', 'lists', 'refusals', 'codes'] as const
-export type Spoil = (typeof SPOILS)[number] | 'numbers'
+export const SPOILS = ['texts', 'instants', 'names', 'nothing', 'lists', 'refusals', 'codes', 'numbers'] as const
+export type Spoil = (typeof SPOILS)[number]
 
 export const BODIES = [
   'endless',

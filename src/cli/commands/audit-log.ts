@@ -3,7 +3,7 @@ import { answer, listOf } from '../answer.ts'
 import type { BackendOptions } from '../backend.ts'
 import { type Io, withBackend } from '../io.ts'
 import type { ListOptions } from '../listing.ts'
-import { rowsText } from '../print.ts'
+import { printable, rowsText } from '../print.ts'
 import { UsageError } from '../usage-error.ts'
 
 export interface AuditLogOptions extends BackendOptions, ListOptions {
@@ -81,5 +81,5 @@ function wrongWith({ brokenAt, expectedAt, entries }: Verified, expected: string
 
 function soundText({ entries, expectedAt }: Verified): string {
   const expected = expectedAt !== null ? `; entry ${expectedAt} has the expected hash` : ''
-  return `${entries} entries, hash chain intact${expected}\n`
+  return `${printable(`${entries} entries, hash chain intact${expected}`)}\n`
 }

@@ -105,7 +105,7 @@ interface Ending {
 function ending({ note, write }: Io, { seen, what, json }: Ending): string {
   const { id, done, failed, state, errors } = seen
   for (const { target, message } of errors) note(`  ✗ ${printable(target)}: ${printable(message)}\n`)
-  const sentence = what.sentence(done)
+  const sentence = printable(what.sentence(done))
   if (json) write(fieldsText(seen, json))
   if (state === 'cancelled') throw new UsageError(`${id} was cancelled: ${sentence}`, { code: 'CANCELLED' })
   if (failed > 0) throw new UsageError(`${failed} failed: ${sentence}`, { code: 'INCOMPLETE' })
