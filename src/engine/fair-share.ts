@@ -1,13 +1,13 @@
-/** Decides when a queue's claim is shared among workspaces instead of taking the oldest first, and whose turn comes next. */
+/** Decides when a queue's claim is shared among workspaces instead of taking the oldest first, and which workspace comes next. */
 import type { Wanted } from '../store/contract/claims.ts'
 
-/** Often enough that nobody waits for more than a few claims, rare enough that the usual order is the usual one. */
+/** Every workspace waits for a few claims at most, and most claims still take the oldest runs first. */
 const FAIR_EVERY = 4
 
 export interface FairShare {
   /** How the next claim asks. */
   next(): Pick<Wanted, 'fair' | 'lastWorkspace'>
-  /** What came of it: how many runs, and the workspace that had its turn last. */
+  /** Records the result of a claim: how many runs, and the last workspace that got a share. */
   claimed(want: Wanted, answer: { readonly got: number; readonly lastWorkspace: string | undefined }): void
 }
 

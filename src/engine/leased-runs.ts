@@ -1,4 +1,4 @@
-/** The runs this worker holds right now, with the local end of each lease; who renews and who executes them is decided elsewhere. */
+/** The runs that this worker has claimed and not returned, with the local end of each lease; renewal and execution are separate files. */
 import type { Progress, Run } from '../run/run.ts'
 import type { Outcome, Verdict } from '../run/settle.ts'
 import type { AheadClaim } from './begun.ts'

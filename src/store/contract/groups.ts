@@ -11,7 +11,7 @@ export interface GroupPage {
 export interface GroupScan {
   readonly now: number
   readonly groups: readonly ConcurrencyGroup[]
-  /** Whether no run at all stands not ready, so that there is nothing to look for until new runs are told of; absent where nobody looked. */
+  /** True when no run waits in any group: the next scan can wait for new runs. Absent when only some groups were scanned. */
   readonly empty?: boolean
 }
 
